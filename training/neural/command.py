@@ -16,7 +16,8 @@ from training.neural.recipe.recipe import names, read_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.recipe.sweep import only, read_sweep, refuse_own_questions, sweep_names
 from training.neural.run import Order, dry_run
-from training.neural.run_many import run_sweep, summary, train_each
+from training.neural.run_many import run_sweep, train_each
+from training.neural.summary import write_summary
 from training.neural.systems.backbone import require
 from training.neural.trainer.distributed import World, world
 from training.neural.trainer.logging import summary_writer
@@ -109,7 +110,7 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
     )  # fmt: skip
     made = train_each(found, order, here)
     if here.main and len(found) > 1:
-        print(summary(parsed.output, made, recipe))
+        print(write_summary(parsed.output, made, recipe))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +29,7 @@ from training.neural.recipe.sweep import (
 )
 from training.neural.result import MODEL, open_result
 from training.neural.run import Order, dry_run, run
-from training.neural.summary import BEFORE_TRAINING, chosen, difference, read_entries, spread, summary_row
+from training.neural.summary import difference, summary_row, write_json
 from training.neural.trainer.distributed import World
 from training.tables.neural import sweep_table
 
@@ -73,35 +71,6 @@ def train_each(found: Sequence[TrainingTask], order: Order, here: World, *, amon
     return names
 
 
-def summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:
-    """Write and tell mean and spread over folds and seeds, and which did best on its dev questions."""
-    entries = read_entries(folder, made)
-    dev = recipe.evaluation.measure
-    best = chosen(entries, dev, recipe.name)
-    spreads = {system: spread(entries, system) for system in (BEFORE_TRAINING, recipe.name)}
-    record = {
-        "trainings": list(made),
-        "mean and sd over them": {system: found for system, found in spreads.items() if found},
-        "best on dev": best,
-    }
-    dump(folder / "summary.json", record)
-    lines = [f"mean ± sd over {len(made)} trainings:"]
-    for system, measures in spreads.items():
-        cells = [f"{m} {100 * v['mean']:.1f}±{100 * v['sd']:.1f}" for m, v in measures.items()]
-        lines += [f"  {system}: {', '.join(cells)}"] if cells else []
-    cells = [f"{m} {100 * v['value']:.1f}" for m, v in best["after"].items() if "value" in v]
-    reached = f"{best['training']} ({best['chosen by']}): {', '.join(cells) or 'nothing was held back'}"
-    lines.append(f"best on dev: {best['chosen by'] if best['training'] is None else reached}")
-    return "\n".join([*lines, f"written: {folder / 'summary.json'}"])
-
-
-def dump(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a JSON file, whole or not at all."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    part.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
-
-
 RESULT = "sweep.json"
 
 
@@ -124,7 +93,7 @@ def run_sweep(
     for part in sweep.runs:
         under_way.train(part)
         if here.main and not parsed.dry_run:
-            dump(output / RESULT, under_way.entry())  # what is there so far
+            write_json(output / RESULT, under_way.entry())  # what is there so far
     if here.main and not parsed.dry_run:
         print(sweep_table(under_way.entry()))
         print(f"written: {output / RESULT}")

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from indexes.store.atomic import replacing
 from training.eval.report import METRICS
 from training.eval.significance import interval
+from training.neural.recipe.settings import Recipe
 
 BEFORE_TRAINING = "before training"
 NONE_CHOSEN = "no dev questions, none chosen"
@@ -129,3 +131,31 @@ def _interval(values: Sequence[float]) -> dict[str, float]:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known and len(known) == len(values) else None
+
+
+def write_summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:
+    """Write and tell mean and spread over folds and seeds, and which did best on its dev questions."""
+    entries = read_entries(folder, made)
+    dev = recipe.evaluation.measure
+    best = chosen(entries, dev, recipe.name)
+    spreads = {system: spread(entries, system) for system in (BEFORE_TRAINING, recipe.name)}
+    record = {
+        "trainings": list(made),
+        "mean and sd over them": {system: found for system, found in spreads.items() if found},
+        "best on dev": best,
+    }
+    write_json(folder / "summary.json", record)
+    lines = [f"mean ± sd over {len(made)} trainings:"]
+    for system, measures in spreads.items():
+        cells = [f"{m} {100 * v['mean']:.1f}±{100 * v['sd']:.1f}" for m, v in measures.items()]
+        lines += [f"  {system}: {', '.join(cells)}"] if cells else []
+    cells = [f"{m} {100 * v['value']:.1f}" for m, v in best["after"].items() if "value" in v]
+    reached = f"{best['training']} ({best['chosen by']}): {', '.join(cells) or 'nothing was held back'}"
+    lines.append(f"best on dev: {best['chosen by'] if best['training'] is None else reached}")
+    return "\n".join([*lines, f"written: {folder / 'summary.json'}"])
+
+
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a JSON file, whole or not at all."""
+    with replacing(path) as part:
+        part.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 from rag.answer.types import AcceptedSentence, Fault, Passage, RejectedSentence, Statement
 from rag.answer.verification.claim import parse_claim
 from rag.answer.verification.entailment import coverage, disagreements
-from rag.answer.verification.normalise import language_of
 from rag.answer.verification.quantities import cited_articles
 from rag.answer.verification.quotes import Places, Span, is_long_enough, sentences
 from rag.answer.verification.sanitise import marked
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.article_numbers import number_key
+from rag.text.language import language_of
 from rag.text.references import Reference
 from rag.types import Article, Encoder
 

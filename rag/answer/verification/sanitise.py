@@ -10,8 +10,9 @@ from typing import Any
 
 from rag.answer.screening.patterns import data, filled
 from rag.answer.verification.modality import WORDS
-from rag.answer.verification.normalise import flat, language_of, word_pattern
+from rag.answer.verification.normalise import flat, word_pattern
 from rag.answer.verification.quantities import cited_articles, quantities, telling
+from rag.text.language import language_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.verification.modality import Force, clauses
-from rag.answer.verification.normalise import flat, language_of
+from rag.answer.verification.normalise import flat
 from rag.answer.verification.parties import OTHER, OWNER, SUBJECT, parts
 from rag.answer.verification.quantities import quantities, telling
 from rag.answer.verification.quotes import sentences
@@ -220,11 +220,3 @@ def test_sentences_keep_lists_and_abbreviations_whole() -> None:
     ]
     assert cut("不得转租。但是除外。") == ["不得转租。", "但是除外。"]
     assert cut(" \n ") == cut("") == cut("...") == []
-
-
-def test_the_language_of_a_text() -> None:
-    assert language_of("irgendwas", "de-AT") == "de"
-    assert language_of("Der Mieter hat die Miete zu zahlen.", "xx") == "de"
-    assert language_of("De huurder moet de huur aan de verhuurder betalen.") == "nl"
-    assert language_of("承租人应当支付租金。") == "zh"
-    assert language_of("") == "fr"
