@@ -9,6 +9,9 @@ counts as the sum of the neighbourhoods that it was found in: MaxSim with each v
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,6 +50,18 @@ class TokenVectors:
     vectors: Halves  # (n_tokens, dim)
     tokens: npt.NDArray[np.int32]  # (n_tokens,)
     offsets: Ints  # (n_articles + 1,)
+
+    @classmethod
+    def temporary(cls, dim: int, batches: Iterable[Sequence[EncodedText]]) -> TokenVectors:
+        """Write token vectors into a temporary folder, which goes when nobody holds them any more."""
+        folder = Path(tempfile.mkdtemp(prefix="pandect-tokens-"))
+        try:
+            vectors = cls.write(folder, dim, batches)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        weakref.finalize(vectors, shutil.rmtree, folder, ignore_errors=True)
+        return vectors
 
     @classmethod
     def write(cls, folder: Path, dim: int, batches: Iterable[Sequence[EncodedText]]) -> TokenVectors:

@@ -20,13 +20,13 @@ from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vector
 from rag.errors import BadInput
 from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense, build_vectors
+from rag.retrieval.token_index import TokenVectors
 from rag.types import Floats, Reranker, Retriever
 from training.eval.context import BenchLike, Extra, FoldContext, RerankMethod
 from training.eval.system_names import ENCODER
 from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Pairwise, Recipe
 from training.neural.systems.backbone import require
-from training.neural.systems.colbert import token_vectors
 from training.neural.systems.cross_encoder import CrossEncoder, PairReader
 from training.neural.systems.splade import SpladeSystem
 
@@ -110,7 +110,7 @@ def _dense(recipe: HubRecipe, parsed: argparse.Namespace, bench: BenchLike) -> D
 def _late_interaction(recipe: HubRecipe, parsed: argparse.Namespace, bench: BenchLike) -> ColBERT:
     encoder = model_recipes.load_tokens(recipe, remote_code=parsed.remote_code, device=parsed.device)
     bench.progress(f"encoding tokens with {recipe.name}", 0, 1)
-    vectors = token_vectors(encoder, bench.corpus.articles)
+    vectors = TokenVectors.temporary(encoder.dim, encoder.in_batches(bench.corpus.articles))
     bench.progress(f"encoding tokens with {recipe.name}", 1, 1)
     return ColBERT(encoder, vectors, bench.order, bench.mask)
 

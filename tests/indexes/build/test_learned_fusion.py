@@ -393,7 +393,9 @@ def test_killed_at_its_steps_it_leaves_the_former_version(
         ended = refining(str(file), step=step)
         engine = indexes.open("village")  # its files are held against its manifest
         assert [shown.article.id for shown in engine.ask(GOAT, k=1).shown] == ["v-5"]
-        new = engine.searcher.learned is not None and engine.searcher.learned.ranker.trees.about == {"step": step}
+        new = engine.searcher.learned is not None and engine.searcher.learned.ranker.trees.about == {
+            "step": step
+        }
         assert new is (paths.current("village") != before)
         outcomes.append(new)
         if not ended["killed"]:

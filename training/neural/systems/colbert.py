@@ -14,11 +14,8 @@ processes, and the search (`rag.retrieval.colbert`).
 
 from __future__ import annotations
 
-import shutil
 import string
-import tempfile
 import unicodedata
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -33,7 +30,7 @@ from rag.errors import BadInput
 from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT as Search
 from rag.retrieval.token_index import Neighbourhoods, TokenSearch, TokenVectors
-from rag.types import Article, ArticleOrder, Bools
+from rag.types import ArticleOrder, Bools
 from training.neural.data.batches import TrainingBatch
 from training.neural.data.tokens import article_text
 from training.neural.recipe.settings import LateInteraction, Recipe
@@ -44,18 +41,6 @@ from training.neural.systems.losses import softmax_loss
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
     from torch import Tensor
-
-
-def token_vectors(encoder: LateInteractionEncoder, articles: Sequence[Article]) -> TokenVectors:
-    """Return the articles' token vectors, in a temporary folder that goes when nobody holds them any more."""
-    folder = Path(tempfile.mkdtemp(prefix="pandect-tokens-"))
-    try:
-        vectors = TokenVectors.write(folder, encoder.dim, encoder.in_batches(articles))
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    weakref.finalize(vectors, shutil.rmtree, folder, ignore_errors=True)
-    return vectors
 
 
 MARKERS = {"query": "[Q]", "document": "[D]"}
@@ -133,7 +118,7 @@ class ColBERTSystem(NeuralSystem):
         """Return MaxSim over the tokens of the corpus, which lie on disk for as long as it is held."""
         encoder = LateInteractionEncoder(self.module, partial(article_text, text=self.recipe.text))
         order, mask = ArticleOrder.of([article.id for article in corpus.articles]), Mask(corpus.articles)
-        vectors = token_vectors(encoder, corpus.articles)
+        vectors = TokenVectors.temporary(encoder.dim, encoder.in_batches(corpus.articles))
         if not (depth := self.recipe.loss_of(LateInteraction).candidates):
             return Search(encoder, vectors, order, mask)
         near = Neighbourhoods.build(vectors, seed=1)

@@ -12,7 +12,7 @@ from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.engine import Engine
 from rag.engine.result import Result
 from rag.types import Article, KnownItem, Shown, Why
-from training import before as measure
+from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
 CARD = CorpusCard("law", "Law", "fr", "FR", contacts=(Contact("Une permanence"),))

@@ -7,7 +7,7 @@ import pytest
 from rag.answer.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.answer.screening.patterns import data
 from rag.corpus.card import Contact, CorpusCard
-from training import before as measure
+from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
 CARD = CorpusCard(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rag.answer.screening.patterns import data
 from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
 from rag.errors import MissingExtra
-from training import before as measure
+from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
 TEXTS = measure.marked(CASES / "personal.tsv")
