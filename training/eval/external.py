@@ -20,8 +20,9 @@ from training.eval.context import BenchLike, Extra, Extras, FoldContext, RerankM
 from training.eval.pretrained import Say, zero_shot
 from training.eval.system_names import ENCODER, MODEL, RERANKED, parse_rerank
 from training.llm_reranking import Asker, LLMReranker, RerankSettings
+from training.neural.result import holds_result
 from training.neural.systems.cross_encoder import PairReader
-from training.neural.systems.trained import Models, holds_result
+from training.neural.systems.trained import Models
 from training.neural.systems.yes_no import YesNo
 from training.synthetic import prompts
 

@@ -210,6 +210,25 @@ def open_result(folder: Path) -> Trained:
     return Trained(folder, recipe, learnt.read(folder), manifest)
 
 
+def holds_result(folder: Path) -> bool:
+    """Tell whether a folder is a result of `training.train`, or has some in it."""
+    return (folder / MANIFEST).is_file() or any(folder.glob(f"*/{MANIFEST}"))
+
+
+def unspoilt(found: Sequence[Trained], barred: frozenset[str]) -> Trained | None:
+    """Return, of models that learnt none of the questions with these hashes, the one that knows most."""
+    fit = [trained for trained in found if not trained.learnt & barred]
+    return max(fit, key=lambda trained: len(trained.learnt), default=None)
+
+
+def opened(folder: Path) -> tuple[Trained, ...]:
+    """Open a result, or those of the folds that lie in a folder; BadInput where there is none."""
+    inside = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    if (folder / MANIFEST).is_file() or not inside:
+        return (open_result(folder),)  # which says what it lacks
+    return tuple(map(open_result, inside))
+
+
 def model_facts(
     task: TrainingTask, system: NeuralSystem, state: CheckpointState, retriever: Retriever
 ) -> dict[str, Any]:

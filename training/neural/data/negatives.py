@@ -22,7 +22,7 @@ from training.neural.data.batches import Draw
 from training.neural.data.seen_questions import keys
 from training.neural.data.task import TrainingTask
 from training.neural.recipe.settings import Negatives, Stage
-from training.neural.systems.trained import opened, unspoilt
+from training.neural.result import opened, unspoilt
 
 Pool: TypeAlias = Callable[[Question], Sequence[str]]  # ids of candidates, the hardest first
 

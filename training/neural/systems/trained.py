@@ -11,7 +11,7 @@ from rag.errors import BadInput
 from rag.types import Question, Reranker, Retriever
 from training.neural.data.seen_questions import keys
 from training.neural.recipe.settings import PAIRS, Pairwise
-from training.neural.result import MANIFEST, Trained, open_result
+from training.neural.result import Trained, opened, unspoilt
 from training.neural.systems.base import NeuralSystem
 from training.neural.systems.cross_encoder import CrossEncoder, PairReader
 
@@ -103,22 +103,3 @@ class Models:
             self._loaded.clear()  # one at a time here too
             self._loaded[chosen.folder] = chosen.system(self.device)
         return self._loaded[chosen.folder]
-
-
-def holds_result(folder: Path) -> bool:
-    """Tell whether a folder is a result of `training.train`, or has some in it."""
-    return (folder / MANIFEST).is_file() or any(folder.glob(f"*/{MANIFEST}"))
-
-
-def unspoilt(found: Sequence[Trained], barred: frozenset[str]) -> Trained | None:
-    """Return, of models that learnt none of the questions with these hashes, the one that knows most."""
-    fit = [trained for trained in found if not trained.learnt & barred]
-    return max(fit, key=lambda trained: len(trained.learnt), default=None)
-
-
-def opened(folder: Path) -> tuple[Trained, ...]:
-    """Open a result, or those of the folds that lie in a folder; BadInput where there is none."""
-    inside = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
-    if (folder / MANIFEST).is_file() or not inside:
-        return (open_result(folder),)  # which says what it lacks
-    return tuple(map(open_result, inside))
