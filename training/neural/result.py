@@ -215,13 +215,13 @@ def holds_result(folder: Path) -> bool:
     return (folder / MANIFEST).is_file() or any(folder.glob(f"*/{MANIFEST}"))
 
 
-def unspoilt(found: Sequence[Trained], barred: frozenset[str]) -> Trained | None:
+def uncontaminated(found: Sequence[Trained], barred: frozenset[str]) -> Trained | None:
     """Return, of models that learnt none of the questions with these hashes, the one that knows most."""
     fit = [trained for trained in found if not trained.learnt & barred]
     return max(fit, key=lambda trained: len(trained.learnt), default=None)
 
 
-def opened(folder: Path) -> tuple[Trained, ...]:
+def open_results(folder: Path) -> tuple[Trained, ...]:
     """Open a result, or those of the folds that lie in a folder; BadInput where there is none."""
     inside = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
     if (folder / MANIFEST).is_file() or not inside:

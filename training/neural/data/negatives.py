@@ -22,7 +22,7 @@ from training.neural.data.batches import Draw
 from training.neural.data.seen_questions import keys
 from training.neural.data.task import TrainingTask
 from training.neural.recipe.settings import Negatives, Stage
-from training.neural.result import opened, unspoilt
+from training.neural.result import open_results, uncontaminated
 
 Pool: TypeAlias = Callable[[Question], Sequence[str]]  # ids of candidates, the hardest first
 
@@ -129,7 +129,7 @@ def hard_negative_sampler(task: TrainingTask) -> Draw | None:
         pools["bm25"] = from_rankings(found, settings.depth, settings.skip)
     if "model" in used:
         # of those of several folds, one that may know this one's
-        model = unspoilt(opened(Path(str(settings.model))), keys(task.held))
+        model = uncontaminated(open_results(Path(str(settings.model))), keys(task.held))
         if model is None:
             raise BadInput(
                 f"[negatives] model {settings.model} learnt from questions that are held back here: train it "

@@ -11,7 +11,7 @@ from rag.errors import BadInput
 from rag.types import Question, Reranker, Retriever
 from training.neural.data.seen_questions import keys
 from training.neural.recipe.settings import PAIRS, Pairwise
-from training.neural.result import Trained, opened, unspoilt
+from training.neural.result import Trained, open_results, uncontaminated
 from training.neural.systems.base import NeuralSystem
 from training.neural.systems.cross_encoder import CrossEncoder, PairReader
 
@@ -35,7 +35,7 @@ class Models:
         found: dict[str, tuple[Trained, ...]] = {}
         for given in typed:
             name, equals, folder = given.rpartition("=")
-            trained = opened(Path(folder))
+            trained = open_results(Path(folder))
             name = name if equals else trained[0].recipe.name
             if name in found or set(name) & set(",:") or not name:
                 raise BadInput(
@@ -88,7 +88,7 @@ class Models:
 
     def _chosen(self, name: str, learn: Sequence[Question]) -> Trained:
         barred = self.in_folds - keys(learn)
-        chosen = unspoilt(self.found[name], barred)
+        chosen = uncontaminated(self.found[name], barred)
         if chosen is None:
             seen = min(len(trained.learnt & barred) for trained in self.found[name])
             raise BadInput(
