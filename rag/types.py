@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property, partial
-from typing import NamedTuple, Protocol, TypeAlias
+from functools import cached_property
+from typing import NamedTuple, Protocol, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -56,16 +56,102 @@ class Question:
 
 
 class Hit(NamedTuple):
-    """An article and the score that one retriever gave it."""  # a tuple: thousands are made a question
+    """An article and the score that one retriever gave it."""
 
     article_id: str
     score: float
 
 
-_HIT: Callable[[tuple[str, float]], Hit] = partial(tuple.__new__, Hit)
-Ranking: TypeAlias = tuple[Hit, ...]  # best first
-Found: TypeAlias = tuple[Ints, Doubles]  # positions of articles, best first; their scores
-NOTHING: Found = (np.zeros(0, dtype=np.int64), np.zeros(0))
+@dataclass(frozen=True)
+class ArticleOrder:
+    """The ids of a corpus in their positions, with the order that breaks ties."""
+
+    ids: tuple[str, ...]
+    by_id: Ints = field(repr=False)  # by_id[i] < by_id[j] just when ids[i] < ids[j]
+
+    @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """Where each id stands."""
+        return {id_: position for position, id_ in enumerate(self.ids)}
+
+    @classmethod
+    def of(cls, ids: Sequence[str]) -> ArticleOrder:
+        """Make the order of these ids; ids compare as strings."""
+        by_id = np.empty(len(ids), dtype=np.int64)
+        by_id[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+        return cls(tuple(ids), by_id)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ranking(Sequence[Hit]):
+    """Articles of a corpus, best first: a sequence of hits, held as two arrays.
+
+    Retrievers and fusions pass the arrays on; a `Hit` is made when one is looked at.
+    """
+
+    order: ArticleOrder  # of the corpus; rankings of one corpus share it
+    positions: Ints  # (n,), of articles in the order
+    scores: Doubles  # (n,)
+
+    @classmethod
+    def of(cls, hits: Iterable[tuple[str, float]]) -> Ranking:
+        """Make a ranking of ids and scores that come best first, in an order of their own."""
+        pairs = list(hits)
+        scores = np.array([score for _, score in pairs], dtype=np.float64)
+        return cls(ArticleOrder.of([id_ for id_, _ in pairs]), np.arange(len(pairs)), scores)
+
+    @property
+    def ids(self) -> list[str]:
+        """The articles' ids."""
+        return [self.order.ids[position] for position in self.positions.tolist()]
+
+    def within(self, order: ArticleOrder) -> Ranking:
+        """Return the same ranking in another order, which must have all of its articles."""
+        if order is self.order:
+            return self
+        positions = np.array([order.positions[id_] for id_ in self.ids], dtype=np.int64)
+        return Ranking(order, positions, self.scores)
+
+    def rows(self, ids: Iterable[str]) -> Ints:
+        """Return where articles stand in the ranking, from 0; -1 for one that does not. Few are looked up."""
+        wanted = np.array([self.order.positions.get(id_, -1) for id_ in ids], dtype=np.int64)
+        if not len(self.positions):
+            return np.full(len(wanted), -1)
+        same = self.positions == wanted[:, None]
+        return np.where(same.any(axis=1), same.argmax(axis=1), -1)
+
+    def __len__(self) -> int:
+        """Return how many articles it has."""
+        return len(self.positions)
+
+    def __iter__(self) -> Iterator[Hit]:
+        """Yield the hits, best first."""
+        return map(Hit, self.ids, self.scores.tolist())
+
+    @overload
+    def __getitem__(self, at: int) -> Hit: ...
+    @overload
+    def __getitem__(self, at: slice) -> Ranking: ...
+    def __getitem__(self, at: int | slice) -> Hit | Ranking:
+        """Return the hit at a place, from 0, or the ranking of some places."""
+        if isinstance(at, slice):
+            return Ranking(self.order, self.positions[at], self.scores[at])
+        return Hit(self.order.ids[self.positions[at]], float(self.scores[at]))
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether it has the same hits as another ranking or a tuple of hits."""
+        return tuple(self) == tuple(other) if isinstance(other, Ranking | tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Return the hash of the tuple of its hits."""
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        """Return what makes it."""
+        return f"Ranking.of({list(map(tuple, self))})"
+
+
+EMPTY = Ranking.of(())
 Run: TypeAlias = Mapping[str, Ranking]  # question id -> its ranking
 Qrels: TypeAlias = Mapping[str, frozenset[str]]  # question id -> its gold article ids
 
@@ -127,64 +213,47 @@ class Encoder(Protocol):
         """Return l2-normalised vectors, (n_articles, dim) float32."""
 
 
-@dataclass(frozen=True)
-class ArticleOrder:
-    """The ids of a corpus in their positions, with the order that breaks ties."""
-
-    ids: tuple[str, ...]
-    by_id: Ints = field(repr=False)  # by_id[i] < by_id[j] just when ids[i] < ids[j]
-
-    @cached_property
-    def positions(self) -> Mapping[str, int]:
-        """Where each id stands."""
-        return {id_: position for position, id_ in enumerate(self.ids)}
-
-    @classmethod
-    def of(cls, ids: Sequence[str]) -> ArticleOrder:
-        """Make the order of these ids; ids compare as strings."""
-        by_id = np.empty(len(ids), dtype=np.int64)
-        by_id[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-        return cls(tuple(ids), by_id)
-
-
 def rank(
-    scores: Reals, order: ArticleOrder, k: int, keep: Bools | None = None, *, decimals: int | None = DECIMALS
+    scores: Reals,
+    order: ArticleOrder,
+    k: int,
+    keep: Bools | None = None,
+    *,
+    positions: Ints | None = None,
+    decimals: int | None = DECIMALS,
 ) -> Ranking:
-    """Sort articles by their scores, (n_articles,), as `first` does, and return the hits."""
-    return hits(order, *first(scores, order.by_id, k, keep, decimals=decimals))
+    """Sort articles by score: the one place that does, so that one tie rule holds everywhere.
 
+    Scores, rounded to 5 decimals, the larger first; equal ones by article id as a string
+    (`ArticleOrder.by_id`). A result depends neither on insertion order nor on batching. It is at most k
+    articles, with their scores as they were rounded.
 
-def hits(order: ArticleOrder, positions: Ints, scores: Doubles) -> Ranking:
-    """Return a ranking of articles that are sorted already."""
-    ids = [order.ids[p] for p in positions.tolist()]
-    return tuple(map(_HIT, zip(ids, scores.tolist(), strict=True)))  # thousands a question: no Python between
-
-
-def first(
-    scores: Reals, by_id: Ints, k: int, keep: Bools | None = None, *, decimals: int | None = DECIMALS
-) -> Found:
-    """Sort positions by score: the one place that does, so that one tie rule holds everywhere.
-
-    Scores, (n_articles,), are rounded to 5 decimals, the larger first; equal ones by article id as a
-    string (`ArticleOrder.by_id`). A result depends neither on insertion order nor on batching. It is at most
-    k positions, best first, and their scores as they were rounded.
-
-    -inf or nan marks an article that was not scored; where `keep`, (n_articles,), is given, only these may
-    be returned. `decimals` is None for scores that are exact already (sums over whole ranks).
+    Scores are (n_articles,), or (n,) those of the articles at `positions`, each there once; -inf or nan marks
+    one that was not scored. Where `keep`, (n_articles,), is given, only these may be returned. `decimals` is
+    None for scores that are exact already (sums over whole ranks).
     """
     if k <= 0 or not len(scores):
-        return NOTHING
-    values = scores.astype(np.float64, copy=False)
+        return Ranking(order, *_NOTHING)
+    admitted = np.isfinite(scores)
+    if keep is not None:
+        admitted &= keep if positions is None else keep[positions]
+    at = np.flatnonzero(admitted)
+    values = scores[at]
+    if len(at) > k:
+        # rounding keeps the order: what it may still tie with the last is at most one unit below
+        edge = np.partition(values, len(at) - k)[len(at) - k]
+        near = values >= edge - (0 if decimals is None else 2 * 10.0**-decimals)
+        at, values = at[near], values[near]
+    exact = values.astype(np.float64)
     if decimals is not None:
-        values = np.round(values, decimals) + 0.0  # + 0.0 turns -0.0 into 0.0
-    admitted = np.isfinite(values) if keep is None else np.isfinite(values) & keep
-    positions = np.flatnonzero(admitted)
-    if len(positions) > k:
-        candidates = values[positions]
-        kth = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
-        positions = positions[candidates >= kth]  # keeps every tie at the edge
-    best = positions[np.lexsort((by_id[positions], -values[positions]))][:k]
-    return best, values[best]
+        exact = np.round(exact, decimals) + 0.0  # + 0.0 turns -0.0 into 0.0
+    if positions is not None:
+        at = positions[at]
+    best = np.lexsort((order.by_id[at], -exact))[:k]
+    return Ranking(order, at[best], exact[best])
+
+
+_NOTHING: tuple[Ints, Doubles] = (np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True)

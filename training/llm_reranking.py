@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias
 from rag.answer.generation.context import fit, tokens
 from rag.errors import BadInput
 from rag.text import Analyser
-from rag.types import Article, Hit, Ranking
+from rag.types import Article, Ranking
 from training.answers.chat import Chat, ChatFailedError
 from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key
 from training.synthetic.prompts import Prompts, boundary, format_article, strip_reasoning
@@ -143,7 +143,7 @@ class LLMReranker:
             if question.strip() and head:
                 head = order(question, head)
             ids[: len(head)] = head
-            found.append(tuple(Hit(id_, float(len(ids) - n)) for n, id_ in enumerate(ids))[: max(k, 0)])
+            found.append(Ranking.of((id_, float(len(ids) - n)) for n, id_ in enumerate(ids[: max(k, 0)])))
         return found
 
     def _pointwise(self, question: str, ids: list[str]) -> list[str]:

@@ -22,7 +22,7 @@ from indexes.corpus.questions import read_questions
 from rag.corpus.asker_situations import in_front, situations
 from rag.engine.engine import Engine
 from rag.errors import BadInput, PandectError
-from rag.types import Hit, Question
+from rag.types import Question, Ranking
 from training.eval.metrics import per_question
 from training.eval.report import commit
 from training.eval.significance import interval
@@ -81,7 +81,7 @@ def measure(
             results = {q.id: engine.ask(_form(q, form, phrases), mode=mode) for q in questions}
             doubtful[form] = sum(result.doubtful for result in results.values())
             run = {
-                id_: tuple(Hit(shown.article.id, -float(shown.rank)) for shown in result.shown)
+                id_: Ranking.of((shown.article.id, -float(shown.rank)) for shown in result.shown)
                 for id_, result in results.items()
             }
             values[form] = per_question(qrels, run, MEASURES)

@@ -22,7 +22,7 @@ from indexes.store.paths import builtin, locate
 from indexes.update import term_counts
 from rag.corpus.card import CorpusCard
 from rag.corpus.out_of_scope import Topics
-from rag.corpus.structure import groups, section_numbers
+from rag.corpus.structure import Sections
 from rag.encoders.static import StaticEncoder
 from rag.engine.confidence import Confidence
 from rag.engine.engine import EncoderTraining, Engine, IndexInfo
@@ -117,12 +117,11 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
         expanded = query_expansion.load(folder, keyword)
         learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, expanded)
     fusion = fusion or FusionSettings()
+    sections = cache(partial(Sections.of, corpus.articles, order))  # made when first looked at
     question_knn: QuestionKNN | None = None
     if QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
-        sections_of = section_numbers(corpus.articles)
-        question_knn = QuestionKNN(learnt, order, mask, asking, encoder, sections=sections_of)
-    sections = cache(partial(groups, corpus.articles))  # made when first looked at
+        question_knn = QuestionKNN(learnt, order, mask, asking, encoder, sections=sections().numbers)
     searcher = Searcher(
         keyword, meaning, fusion, distributions or {}, learned, question_knn, expanded, sections
     )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rag.types import Article, Floats, Ints, Question
+from rag.types import Article, ArticleOrder, Floats, Ints, Question
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,17 @@ def section_numbers(articles: Sequence[Article]) -> Ints:
     return _numbered([(a.code, *a.headings) for a in articles])
 
 
-def groups(articles: Sequence[Article]) -> Mapping[str, int]:
-    """Return article id -> the number that it shares with those under the very same headings."""
-    return dict(zip((a.id for a in articles), section_numbers(articles).tolist(), strict=True))
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """Which articles of a corpus stand under the very same headings."""
+
+    order: ArticleOrder
+    numbers: Ints  # (n_articles,), shared by those under the same headings
+
+    @classmethod
+    def of(cls, articles: Sequence[Article], order: ArticleOrder) -> Sections:
+        """Look at the articles in their order."""
+        return cls(order, section_numbers(articles))
 
 
 def _numbered(keys: Sequence[tuple[str, ...]]) -> Ints:

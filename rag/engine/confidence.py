@@ -66,8 +66,7 @@ def features(
     Of the lists of BM25 and of dense retrieval only the first 100 are looked at. `nearest` is the mean cosine
     of the nearest annotated questions.
     """
-    by_keyword = [hit.article_id for hit in keyword[:_DEEP]]
-    by_meaning = [hit.article_id for hit in meaning[:_DEEP]]
+    by_keyword, by_meaning = keyword[:_DEEP].ids, meaning[:_DEEP].ids
     best, cosine = _score(keyword, 1), _score(meaning, 1)
     count = words.terms or 1
     return {
@@ -91,7 +90,7 @@ def features(
 
 def _score(ranking: Ranking, rank: int) -> float:
     """Return the score at this rank; 0 where the list is shorter, as if nothing matched there."""
-    return ranking[rank - 1].score if len(ranking) >= rank else 0.0
+    return float(ranking.scores[rank - 1]) if len(ranking) >= rank else 0.0
 
 
 def _share(part: float, whole: float) -> float:

@@ -172,7 +172,7 @@ class Engine:
     ) -> tuple[list[Shown], tuple[ExpansionTerm, ...]]:
         """Return k articles, the pinned ones and the best of a ranking, and the expansion to display."""
         pinned_ids = {s.article.id for s in pinned}
-        scores = {hit.article_id: hit.score for hit in ranking if hit.article_id not in pinned_ids}
+        scores = {id_: score for id_, score in ranking if id_ not in pinned_ids}
         versions = best_versions((self.articles[i] for i in scores), [s.article for s in pinned])
         fresh = list(islice(versions, max(k - len(pinned), 0)))
         places, shares = self.searcher.contributions(ranking, lists, pinned_ids.union(a.id for a in fresh))

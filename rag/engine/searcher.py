@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from rag.corpus.structure import Sections
 from rag.engine.confidence import RECIPROCAL
 from rag.engine.result import Mode
 from rag.errors import BadInput
 from rag.fusion.normalisation import ScoreDistribution
 from rag.fusion.rank_fusion import ranks
 from rag.fusion.section_boost import SECTION_BOOST, explain_boost
-from rag.fusion.settings import FusionSettings, Group
+from rag.fusion.settings import FusionSettings
 from rag.ltr.reranker import KEYWORD, MEANING, LearnedReranker
 from rag.retrieval.hybrid import Hybrid, damped
 from rag.retrieval.query_expansion import ExpandedBM25
@@ -71,7 +72,7 @@ class Searcher:
     learned: LearnedReranker | None = None  # reranks hybrid searches
     question_knn: QuestionKNN | None = None  # for a fusion that names its list
     expanded: ExpandedBM25 | None = None  # BM25 with query expansion
-    sections: Group | None = None  # for a fusion with a section boost
+    sections: Callable[[], Sections] | None = None  # for a fusion with a section boost
 
     def __post_init__(self) -> None:
         """Refuse a fusion of one or a missing list, or by percentiles without distributions (`BadInput`)."""
@@ -164,7 +165,11 @@ class Searcher:
         That is system -> article id -> rank in its list; and article id -> system -> share of the score,
         empty where the score is no sum of shares.
         """
-        places: dict[str, Mapping[str, int]] = {name: ranks(hits, wanted) for name, hits in lists.items()}
+        places: dict[str, Mapping[str, int]] = {}
+        for name, found in lists.items():
+            rows = zip(wanted, found.rows(wanted).tolist(), strict=True)
+            rank_of = ranks(found)
+            places[name] = {id_: int(rank_of[row]) for id_, row in rows if row >= 0}
         if len(lists) < 2 or self.learned is not None:  # a learned reranker has reasons of its own
             return places, {}
         shares = self.fusion.shares(lists, wanted, self.distributions)

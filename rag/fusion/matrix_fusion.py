@@ -15,14 +15,33 @@ import numpy as np
 from rag.errors import BadInput
 from rag.fusion.normalisation import Matrix, Share, returned
 
+_EPSILON = float(np.finfo(np.float64).eps)
+
 
 def exact_sum(terms: Matrix) -> Matrix:
     """Sum over the first axis as `math.fsum` does: the order of the terms changes nothing."""
     if len(terms) <= 2:  # one addition is rounded once: exact in that sense already
         return np.asarray(terms.sum(axis=0) + 0.0, dtype=np.float64)
-    columns = terms.reshape(len(terms), -1).tolist()
-    sums = np.fromiter(map(math.fsum, zip(*columns, strict=True)), dtype=np.float64, count=terms[0].size)
-    return sums.reshape(terms.shape[1:])
+    # What each addition rounds off is known exactly. Only the sum of that is rounded, within a bound: the few
+    # sums that it leaves too near to the middle of two numbers are added again in full.
+    total, lost, bound = terms[0], np.zeros_like(terms[0]), np.zeros_like(terms[0])
+    for term in terms[1:]:
+        total, error = _two_sum(total, term)
+        lost, bound = lost + error, bound + np.abs(error)
+    sums, rest = _two_sum(total, lost)
+    size, off = np.abs(sums), np.abs(rest) + len(terms) * _EPSILON * bound
+    unsure = np.flatnonzero((bound > 0) & (2 * off >= size - np.nextafter(size, 0)))
+    if len(unsure):
+        columns = terms.reshape(len(terms), -1)[:, unsure].T.tolist()
+        sums.reshape(-1)[unsure] = [math.fsum(column) for column in columns]
+    return np.asarray(sums + 0.0, dtype=np.float64)
+
+
+def _two_sum(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the rounded sum, and exactly what rounding took off it (Knuth 1969, section 4.2.2)."""
+    total = a + b
+    virtual = total - a
+    return total, (a - (total - virtual)) + (b - virtual)
 
 
 def checked(weights: Sequence[float] | None, systems: int) -> tuple[float, ...]:

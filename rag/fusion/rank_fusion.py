@@ -1,32 +1,30 @@
 """Fusing rankings into one, as `Fuse` says.
 
 A fusion takes one ranking a system, best first; k, how many hits at most; and one weight a system, 1 each if
-left out, of which 0 takes a system out. It lays the rankings out as a score matrix of one question for
-`rag.fusion.matrix_fusion`, so that a page and a benchmark cannot disagree.
+left out, of which 0 takes a system out. What a list adds is the same function of scores as
+`rag.fusion.matrix_fusion` has it, so that a page and a benchmark cannot disagree.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
-from rag.fusion.matrix_fusion import alphas, checked, weighted
-from rag.fusion.normalisation import Matrix, Share, borda_points, min_max, reciprocals, returned
-from rag.types import DECIMALS, ArticleOrder, Ranking, rank
+from rag.fusion.matrix_fusion import alphas, checked, exact_sum
+from rag.fusion.normalisation import Matrix, Share, borda_points, min_max, reciprocals
+from rag.types import DECIMALS, EMPTY, ArticleOrder, Ints, Ranking, rank
 
 Fuse: TypeAlias = Callable[[Sequence[Ranking], int], Ranking]  # (one ranking a system, k) -> the fused one
 Rankings: TypeAlias = Sequence[Ranking]
 Weights: TypeAlias = Sequence[float] | None
 
 
-def ranks(ranking: Ranking, wanted: Collection[str] | None = None) -> Mapping[str, int]:
-    """Return the rank of all articles, or of the wanted ones, from 1: the number of larger scores plus 1."""
-    hits = ranking if wanted is None else [hit for hit in ranking if hit.article_id in wanted]
-    return {hit.article_id: bisect_left(ranking, -hit.score, key=lambda h: -h.score) + 1 for hit in hits}
+def ranks(ranking: Ranking) -> Ints:
+    """Return the rank of each article, (n,), from 1: the number of larger scores plus 1."""
+    return np.searchsorted(-ranking.scores, -ranking.scores) + 1
 
 
 def borda(rankings: Rankings, k: int, *, weights: Weights = None) -> Ranking:
@@ -83,11 +81,44 @@ def comb_mnz(rankings: Rankings, k: int, *, by: Share = min_max, weights: Weight
 def _fused(
     lists: Rankings, k: int, share: Share, weights: Sequence[float], decimals: int | None, mnz: bool = False
 ) -> Ranking:
-    ids, scores = as_matrix(lists)
-    [fused] = weighted(scores[:, None, :], share, weights)
+    if not (
+        used := [i for i, (mine, w) in enumerate(zip(lists, weights, strict=True)) if w > 0 and len(mine)]
+    ):
+        return EMPTY
+    scores = np.full((len(lists), 1, max(map(len, lists)) + 1), np.nan)  # the last: of a missing article
+    for row, mine in zip(scores[:, 0], lists, strict=True):
+        row[: len(mine)] = mine.scores
+    shares = share(scores)[:, 0]
+    order, places = _aligned(lists)
+    positions, columns = _union(order, [places[i] for i in used])
+    terms = np.empty((len(used), len(positions)))
+    for term, i, own in zip(terms, used, columns, strict=True):
+        term[:] = shares[i, -1]
+        term[own] = shares[i, : len(own)]
+        term *= weights[i]
+    fused = exact_sum(terms)
     if mnz:
-        fused = fused * returned(scores)[np.array(weights) > 0].sum(axis=0)
-    return rank(fused, in_order(ids), k, decimals=decimals)
+        fused *= np.bincount(np.concatenate(columns), minlength=len(positions))
+    return rank(fused, order, k, positions=positions, decimals=decimals)
+
+
+def _aligned(rankings: Rankings) -> tuple[ArticleOrder, list[Ints]]:
+    """Return one order, and each ranking's positions in it."""
+    orders = [ranking.order for ranking in rankings if len(ranking)]
+    if all(order is orders[0] for order in orders):
+        return orders[0] if orders else EMPTY.order, [ranking.positions for ranking in rankings]
+    order = ArticleOrder.of(sorted({id_ for ranking in rankings for id_ in ranking.ids}))
+    return order, [ranking.within(order).positions for ranking in rankings]
+
+
+def _union(order: ArticleOrder, places: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
+    """Return the positions that any list has, ascending, and where each list's stand among them."""
+    among = np.zeros(len(order.ids), dtype=np.int64)
+    for own in places:
+        among[own] = 1
+    positions = np.flatnonzero(among)
+    among[positions] = np.arange(len(positions))
+    return positions, [among[own] for own in places]
 
 
 def as_matrix(rankings: Rankings) -> tuple[tuple[str, ...], Matrix]:
@@ -95,14 +126,10 @@ def as_matrix(rankings: Rankings) -> tuple[tuple[str, ...], Matrix]:
 
     The first of the pair is the ids of all articles, sorted as strings, at the same positions.
     """
-    ids = tuple(sorted({hit.article_id for ranking in rankings for hit in ranking}))
-    place = {article_id: i for i, article_id in enumerate(ids)}
-    scores = np.full((len(rankings), len(ids)), np.nan)
-    for row, ranking in zip(scores, rankings, strict=True):
-        row[[place[hit.article_id] for hit in ranking]] = [hit.score for hit in ranking]
-    return ids, scores
-
-
-def in_order(ids: tuple[str, ...]) -> ArticleOrder:
-    """Return the order of ids that are sorted already."""
-    return ArticleOrder(ids, np.arange(len(ids), dtype=np.int64))
+    order, places = _aligned(rankings)
+    positions, columns = _union(order, places)
+    by_id = np.argsort(order.by_id[positions])
+    scores = np.full((len(rankings), len(positions)), np.nan)
+    for row, ranking, own in zip(scores, rankings, columns, strict=True):
+        row[own] = ranking.scores
+    return tuple(order.ids[p] for p in positions[by_id].tolist()), scores[:, by_id]

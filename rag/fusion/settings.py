@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-import numpy as np
-
+from rag.corpus.structure import Sections
 from rag.errors import BadInput
 from rag.fusion.matrix_fusion import alphas
 from rag.fusion.normalisation import (
@@ -25,7 +24,6 @@ from rag.fusion.rank_fusion import Fuse, borda, comb_mnz, comb_sum, normalised, 
 from rag.fusion.section_boost import boosted
 from rag.types import DECIMALS, Ranking
 
-Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings
 Distributions: TypeAlias = Mapping[str, ScoreDistribution] | None  # system -> its scores over the corpus
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
@@ -54,14 +52,17 @@ class FusionSettings:
             raise BadInput(f"a fusion's share beside of {self.section_boost}: give 0 (none) to 1")
 
     def fuse(
-        self, systems: Sequence[str], distributions: Distributions = None, group: Group | None = None
+        self,
+        systems: Sequence[str],
+        distributions: Distributions = None,
+        sections: Callable[[], Sections] | None = None,
     ) -> Fuse:
         """Return the fusion of rankings that come in the order of these systems.
 
         It is `BadInput` where the weights are those of other systems, percentiles lack a distribution, or
-        neighbours are to be lifted and no group says who they are.
+        neighbours are to be lifted and no sections say who they are.
         """
-        if self.section_boost and group is None:
+        if self.section_boost and sections is None:
             raise BadInput("a fusion that lifts articles beside others needs to know which stand together")
         if self.weights and set(self.weights) != set(systems):
             raise BadInput(
@@ -76,7 +77,7 @@ class FusionSettings:
         else:
             by, decimals = scale(self.method, damping=self.damping, of=systems, distributions=distributions)
             fuse = partial(normalised, by=by, weights=weights, decimals=decimals)
-        return boosted(fuse, group, self.section_boost) if group is not None else fuse
+        return boosted(fuse, sections, self.section_boost) if sections is not None else fuse
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -102,17 +103,18 @@ class FusionSettings:
         if self.method in ("min-max", "percentile"):
             given = list(alphas(given, len(given)))
         shares_by_id: dict[str, dict[str, float]] = {article_id: {} for article_id in wanted}
-        for (name, hits), weight in zip(lists.items(), given, strict=True):
-            places = [i for i, hit in enumerate(hits) if hit.article_id in shares_by_id]
-            if not places:
+        for (name, ranking), weight in zip(lists.items(), given, strict=True):
+            rows = ranking.rows(shares_by_id)
+            if not (rows >= 0).any():
                 continue
             share: Share = borda_points
             if self.method != "borda":
                 method = "min-max" if self.method == "comb-sum" else self.method
                 share, _ = scale(method, damping=self.damping, of=(name,), distributions=distributions)
-            adds = share(np.array([[[hit.score for hit in hits]]]))[0, 0]
-            for i in places:
-                shares_by_id[hits[i].article_id][name] = weight * float(adds[i])
+            adds = share(ranking.scores[None, None])[0, 0]
+            for own, row in zip(shares_by_id.values(), rows.tolist(), strict=True):
+                if row >= 0:
+                    own[name] = weight * float(adds[row])
         return shares_by_id
 
     def to_json(self) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -29,13 +28,13 @@ import scipy.sparse as sp
 
 from rag.corpus.structure import Surroundings
 from rag.encoders.static import StaticEncoder
-from rag.fusion import matrix_fusion
+from rag.fusion.rank_fusion import reciprocal_rank
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.term_counts import columns
-from rag.types import Floats, Found, Ints, Ranking, first
+from rag.types import Floats, Ints, Ranking
 
 DEPTH = 1000  # candidates
 DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
@@ -226,28 +225,13 @@ class Evidence:
     around: Surroundings = field(repr=False)
     expansion: ExpandedBM25 | None = field(default=None, repr=False)  # without one it says nothing
 
-    @cached_property
-    def _row(self) -> Mapping[str, int]:
-        return {id_: i for i, id_ in enumerate(self.keyword.order.ids)}
-
-    def position(self, article_id: str) -> int:
-        """Return where an article stands in the corpus; -1 where it does not."""
-        return self._row.get(article_id, -1)
-
     def candidates(self, question: str, lists: Sequence[Ranking]) -> Candidates:
         """Return the first 1,000 articles of the lists, fused by reciprocal rank, with their features.
 
         The lists are what `keyword` and `meaning` return for the question, with whatever filter.
         """
-        found: list[Found] = []
-        for hits in lists:
-            positions = np.array([self._row[hit.article_id] for hit in hits], dtype=np.int64)
-            found.append((positions, np.array([hit.score for hit in hits])))
-        return self.of_found(question, found)
-
-    def of_found(self, question: str, lists: Sequence[Found]) -> Candidates:
-        """Return what `candidates` does, of lists that have positions for ids."""
-        positions, fused = self._fused(lists)
+        ranking = reciprocal_rank([mine.within(self.keyword.order) for mine in lists], DEPTH, c=DAMPING)
+        positions, fused = ranking.positions, ranking.scores
         if not len(positions):
             return Candidates(positions, np.zeros((0, len(NAMES)), np.float32))
         terms = self.keyword.analyser.terms(question)
@@ -297,19 +281,6 @@ class Evidence:
         ]
         # each feature in one piece: they are made and looked at one by one
         return Candidates(positions, np.array(values, dtype=np.float32).T)
-
-    def _fused(self, lists: Sequence[Found]) -> Found:
-        """Return what `rag.fusion.reciprocal_rank` does, as positions and scores: no hit is made."""
-        terms = np.zeros((len(lists), len(self.keyword.order.ids)))
-        for mine, (positions, scores) in zip(terms, lists, strict=True):
-            # best first as they are, so that a rank is where the run of equal scores begins
-            new = np.append(True, scores[1:] < scores[:-1])[: len(scores)]
-            places = np.maximum.accumulate(np.where(new, np.arange(len(scores)), 0)) + 1.0
-            mine[positions] = 1 / (DAMPING + places)
-        found = np.flatnonzero(terms.any(axis=0))
-        fused = matrix_fusion.exact_sum(terms[:, found])
-        at, best = first(fused, self.keyword.order.by_id[found], DEPTH, decimals=None)
-        return found[at], best
 
     def _scores(self, question: str, terms: Sequence[str], positions: Ints) -> dict[str, Floats]:
         """Return what all systems but `law` and `asked` say of the candidates, (n,) each; 0 for nothing."""

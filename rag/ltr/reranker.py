@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+import numpy as np
+
 from rag.errors import BadInput
 from rag.ltr.features import DEPTH, EXPANSION_FEATURES, GROUPS, NAMES, Candidates, Evidence
 from rag.ltr.ranker import Ranker
@@ -19,7 +21,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.term_counts import FieldCounts
 from rag.text import Analyser
-from rag.types import Filter, Floats, Ranking, Reason, first, hits
+from rag.types import EMPTY, Filter, Floats, Ranking, Reason, rank
 
 # the lists that candidates are taken from, by their names in training.eval
 KEYWORD, MEANING = "bm25+questions", "dense"
@@ -73,7 +75,7 @@ class LearnedReranker:
     ) -> list[tuple[Ranking, Mapping[str, Ranking]]]:
         """Return with each ranking the lists that its candidates came from."""
         if k <= 0:
-            return [((), {KEYWORD: (), MEANING: ()}) for _ in questions]
+            return [(EMPTY, {KEYWORD: EMPTY, MEANING: EMPTY}) for _ in questions]
         if len(questions) == 1:
             mine, found = self._recent(questions[0], where)
             return [(self._ranked(found, k), mine)]
@@ -84,10 +86,8 @@ class LearnedReranker:
         ]
 
     def _look(self, question: str, where: Filter | None) -> tuple[Mapping[str, Ranking], Candidates]:
-        keyword = self.evidence.keyword.first(question, DEPTH, where)
-        meaning = self.evidence.meaning.first(question, DEPTH, where)
-        mine = {KEYWORD: hits(self._order, *keyword), MEANING: hits(self._order, *meaning)}
-        return mine, self.evidence.of_found(question, [keyword, meaning])
+        [mine] = first_stage_lists(self.evidence, [question], where)
+        return mine, self.evidence.candidates(question, tuple(mine.values()))
 
     def reasons(
         self, question: str, article_ids: Sequence[str], where: Filter | None = None
@@ -97,8 +97,12 @@ class LearnedReranker:
         They add up to the score, which a ranking rounds. An article that is none has no entry.
         """
         _, found = self._recent(question, where)
-        row = {position: i for i, position in enumerate(found.positions.tolist())}
-        at = {id_: row[p] for id_ in article_ids if (p := self.evidence.position(id_)) in row}
+        ranking = Ranking(self._order, found.positions, np.zeros(len(found.positions)))
+        at = {
+            id_: row
+            for id_, row in zip(article_ids, ranking.rows(article_ids).tolist(), strict=True)
+            if row >= 0
+        }
         names = sorted({GROUPS[name] for name in self.ranker.features})
         into = tuple(names.index(GROUPS[name]) for name in self.ranker.features)
         parts = self.ranker.contributions(self._rows(found)[list(at.values())], into)
@@ -110,15 +114,14 @@ class LearnedReranker:
 
     def _ranked(self, found: Candidates, k: int) -> Ranking:
         if not len(found.positions):
-            return ()
+            return EMPTY
         rows, positions = self._rows(found), found.positions
         if k <= FEW:
             chosen, scores = self.ranker.best(rows, CHOSEN, BEGINNING)
             positions = positions[chosen]
         else:
             scores = self.ranker.scores(rows)
-        at, best = first(scores, self._order.by_id[positions], k)
-        return hits(self._order, positions[at], best)
+        return rank(scores, self._order, k, positions=positions)
 
     def _rows(self, found: Candidates) -> Floats:
         """Return the features that it ranks by, each in one piece."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rag.types import NOTHING, Article, ArticleOrder, Bools, Filter, Floats, Found, Ranking, first, hits
+from rag.types import EMPTY, Article, ArticleOrder, Bools, Filter, Floats, Ranking, rank
 
 
 class Mask:
@@ -38,10 +38,7 @@ class ScoredRetriever(ABC):
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; an unmatched question has none."""
-        return [hits(self.order, *self.first(question, k, where)) for question in questions]
-
-    def first(self, question: str, k: int, where: Filter | None = None) -> Found:
-        """Return the positions of the hits of one question, best first, and their scores."""
         if k <= 0:
-            return NOTHING
-        return first(self.scores(question), self.order.by_id, k, self.mask(where))
+            return [EMPTY for _ in questions]
+        keep = self.mask(where)
+        return [rank(self.scores(question), self.order, k, keep) for question in questions]

@@ -16,7 +16,7 @@ import numpy as np
 
 from rag.retrieval.base import Mask
 from rag.retrieval.token_index import EncodedText, TokenVectors, max_sim
-from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Ranking, first, hits
+from rag.types import EMPTY, ArticleOrder, Filter, Floats, Ints, Ranking, rank
 
 # question, its vectors, how many, filter -> positions of articles that are admitted, in any order
 Propose: TypeAlias = Callable[[str, Floats, int, Filter | None], Ints]
@@ -61,23 +61,21 @@ class ColBERT:
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; one without tokens has none."""
-        return [hits(self.order, *self.first(question, k, where)) for question in questions]
+        return [self._best(question, k, where) for question in questions]
 
-    def first(self, question: str, k: int, where: Filter | None = None) -> Found:
-        """Return the positions of the hits of one question, best first, and their scores."""
+    def _best(self, question: str, k: int, where: Filter | None) -> Ranking:
         if k <= 0 or not self.order.ids:
-            return NOTHING
+            return EMPTY
         query = self.encoded(question).vectors
-        positions = self._candidates(question, query, k, where) if len(query) else NOTHING[0]
+        positions = self._candidates(question, query, k, where) if len(query) else EMPTY.positions
         if not len(positions):
-            return NOTHING
+            return EMPTY
         if len(positions) > 2 * k:  # else twice is not quicker
             rough = max_sim(query, self.articles, positions)
             last = np.partition(rough, len(rough) - k)[len(rough) - k]
             positions = positions[rough >= last - SLACK * len(query)]
         exact = max_sim(query.astype(np.float64), self.articles, positions)
-        at, scores = first(exact, self.order.by_id[positions], k)
-        return positions[at], scores
+        return rank(exact, self.order, k, positions=positions)
 
     @property
     def nbytes(self) -> int:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
-from rag.types import NOTHING, ArticleOrder, Bools, Encoder, Filter, Floats, Found, Ranking, first, hits
+from rag.types import EMPTY, ArticleOrder, Bools, Encoder, Filter, Floats, Ranking, rank
 
 Kind: TypeAlias = Literal["flat", "hnsw", "8bit"]
 SPARE = 64  # candidates past k that are scored again, for ties at the edge
@@ -74,21 +74,15 @@ class Dense:
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; one with no known word has none."""
         if k <= 0 or not self.order.ids or not questions:
-            return [() for _ in questions]
+            return [EMPTY for _ in questions]
         one = len(questions) == 1
         vectors = self.vector(questions[0])[None] if one else self.encoder.encode_questions(questions)
-        return [hits(self.order, *found) for found in self._nearest(vectors, k, where)]
+        return self._nearest(vectors, k, where)
 
-    def first(self, question: str, k: int, where: Filter | None = None) -> Found:
-        """Return the positions of the hits of one question, best first, and their scores."""
-        if k <= 0 or not self.order.ids:
-            return NOTHING
-        return self._nearest(self.vector(question)[None], k, where)[0]
-
-    def _nearest(self, vectors: Floats, k: int, where: Filter | None) -> list[Found]:
+    def _nearest(self, vectors: Floats, k: int, where: Filter | None) -> list[Ranking]:
         keep = self.mask(where)
         known = np.flatnonzero(np.any(vectors != 0, axis=1))
-        answers = [NOTHING for _ in vectors]
+        answers = [EMPTY for _ in vectors]
         if len(known):
             # one thread answers one question faster than two do: starting the others costs more
             faiss.omp_set_num_threads(1 if len(known) < BATCH else self._threads)
@@ -96,8 +90,7 @@ class Dense:
                 positions = np.sort(candidates)
                 stored = self.index.reconstruct_batch(positions).astype(np.float64)
                 cosines = (stored * vectors[i].astype(np.float64)).sum(axis=1)
-                at, scores = first(cosines, self.order.by_id[positions], k)
-                answers[i] = positions[at], scores
+                answers[i] = rank(cosines, self.order, k, positions=positions)
         return answers
 
     def _vector(self, question: str) -> Floats:

@@ -8,7 +8,7 @@ from functools import partial
 from rag.errors import BadInput
 from rag.fusion.rank_fusion import Fuse, reciprocal_rank
 from rag.fusion.settings import DAMPING
-from rag.types import Filter, Ranking, Retriever
+from rag.types import EMPTY, Filter, Ranking, Retriever
 
 DEPTH = 1000  # how far down each list fusion looks
 damped: Fuse = partial(reciprocal_rank, c=DAMPING)
@@ -34,7 +34,7 @@ class Hybrid:
     ) -> list[tuple[Ranking, Mapping[str, Ranking]]]:
         """Return with each fused ranking the lists that it was made of, for explanation."""
         if k <= 0:
-            return [((), dict.fromkeys(self.parts, ())) for _ in questions]
+            return [(EMPTY, dict.fromkeys(self.parts, EMPTY)) for _ in questions]
         depth = max(k, self.depth)
         lists = {name: part.search(questions, depth, where) for name, part in self.parts.items()}
         by_question = [{name: rankings[i] for name, rankings in lists.items()} for i in range(len(questions))]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.types import Filter, Hit, Ranking, Reranker, Retriever
+import numpy as np
+
+from rag.types import EMPTY, Filter, Ranking, Reranker, Retriever
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,14 @@ class Reranked:
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question."""
         if k <= 0:
-            return [() for _ in questions]
+            return [EMPTY for _ in questions]
         found = self.retriever.search(questions, max(k, self.depth), where)
         heads = self.reranker.rerank(questions, [ranking[: self.depth] for ranking in found], self.depth)
         answers: list[Ranking] = []
         for head, ranking in zip(heads, found, strict=True):
             least = head[-1].score if head else 0.0
-            below = (Hit(hit.article_id, least - n) for n, hit in enumerate(ranking[self.depth :], 1))
-            answers.append((*head, *below)[:k])
+            below = ranking.positions[self.depth :]
+            positions = np.concatenate([head.within(ranking.order).positions, below])
+            scores = np.concatenate([head.scores, least - np.arange(1, len(below) + 1)])
+            answers.append(Ranking(ranking.order, positions, scores)[:k])
         return answers

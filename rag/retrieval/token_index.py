@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from rag.errors import DamagedIndex
 from rag.retrieval.base import Mask
-from rag.types import ArticleOrder, Filter, Floats, Ints, Reals, first
+from rag.types import ArticleOrder, Filter, Floats, Ints, Reals, rank
 
 Halves: TypeAlias = npt.NDArray[np.float16]
 
@@ -235,8 +235,7 @@ class TokenSearch:
                 best[members] = own[centre]
                 matched[members] = True
             total += best
-        positions, _ = first(np.where(matched, total, -np.inf), self.order.by_id, n, self.mask(where))
-        return positions
+        return rank(np.where(matched, total, -np.inf), self.order, n, self.mask(where)).positions
 
     @property
     def nbytes(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.types import Article, ArticleOrder, Filter, Hit, rank
+from rag.types import Article, ArticleOrder, Filter, Hit, Ranking, rank
 from tests.fakes.law.law import slow_rank
 
 # few values, so that ties happen; near ones, so that rounding decides; and all that is no score
@@ -103,6 +103,41 @@ def test_every_tie_at_the_edge_competes() -> None:
     scores = np.ones(1000, dtype=np.float32)
     for k in (1, 7, 999):
         assert [h.article_id for h in rank(scores[::-1], ArticleOrder.of(ids[::-1]), k)] == ids[:k]
+
+
+@given(scored(), st.data())
+def test_some_articles_are_ranked_as_they_are_among_all(
+    case: tuple[list[str], list[float], list[bool], int, int | None], data: st.DataObject
+) -> None:
+    ids, values, keep, k, decimals = case
+    order, array = ArticleOrder.of(ids), np.array(values, dtype=np.float32)
+    some = sorted(data.draw(st.sets(st.integers(0, len(ids) - 1)))) if ids else []
+    positions, mask = np.array(some, dtype=np.int64), np.array(keep, dtype=np.bool_)
+    wanted = {ids[p]: float(array[p]) for p in some}
+    assert rank(array[positions], order, k, positions=positions, decimals=decimals) == slow_rank(
+        wanted, k, decimals
+    )
+    kept = {ids[p]: float(array[p]) for p in some if keep[p]}
+    found = rank(array[positions], order, k, mask, positions=positions, decimals=decimals)
+    assert found == slow_rank(kept, k, decimals)
+
+
+@given(st.dictionaries(IDS, st.floats(-9, 9)), st.lists(IDS), st.integers(-9, 9), st.integers(-9, 9))
+def test_a_ranking_is_a_sequence_of_hits(
+    scores: dict[str, float], wanted: list[str], start: int, stop: int
+) -> None:
+    hits = tuple(Hit(id_, score) for id_, score in scores.items())
+    ranking = Ranking.of(hits)
+    assert ranking == hits
+    assert hash(ranking) == hash(hits)
+    assert (len(ranking), ranking.ids, [*ranking]) == (len(hits), [*scores], [*hits])
+    assert [ranking[n] for n in range(-len(hits), len(hits))] == [*hits, *hits]
+    assert ranking[start:stop] == hits[start:stop]
+    assert ranking[::-1] == hits[::-1]
+    assert ranking.rows(wanted).tolist() == [[*scores].index(i) if i in scores else -1 for i in wanted]
+    elsewhere = ranking.within(ArticleOrder.of(sorted({*scores, *wanted})))
+    assert elsewhere == ranking
+    assert eval(repr(ranking)) == ranking  # noqa: S307 - what it prints makes it
 
 
 def test_no_article_no_hit() -> None:

@@ -27,7 +27,7 @@ from training.llm_reranking import Asker, LLMReranker, RerankSettings, numbers, 
 from training.synthetic import prompts
 
 LAW = {name: Article(name, "Code", name, f"Texte de {name}.") for name in "abcdefgh"}
-FIRST: Ranking = tuple(Hit(name, 9.0 - n) for n, name in enumerate("abcdefgh"))
+FIRST: Ranking = Ranking.of((name, 9.0 - n) for n, name in enumerate("abcdefgh"))
 
 
 class Model:

@@ -14,7 +14,7 @@ from indexes.cli.progress import Bars
 from indexes.store import paths
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
-from rag.types import Question, named
+from rag.types import EMPTY, Question, named
 from training.answers import contexts, report, tasks
 from training.answers.aggregate import ModelResult, Overlap, Prices, pooled, row
 from training.answers.chat import Chat, replies
@@ -196,10 +196,8 @@ def _contexts(run: _Run, questions: Sequence[Question], parts: Sequence[Part]) -
     systems = [name for name in dict.fromkeys(system_of.values()) if name is not None]
     found = rankings(run.bench, systems, parts, parsed.k + gold) if systems else {}
     make = partial(contexts.make, articles=by_id, k=parsed.k, seed=parsed.seed)
-    return {
-        name: [make(name, q, found[system].get(q.id, ()) if system is not None else ()) for q in questions]
-        for name, system in system_of.items()
-    }
+    runs = {name: found[system] if system is not None else {} for name, system in system_of.items()}
+    return {name: [make(name, q, run.get(q.id, EMPTY)) for q in questions] for name, run in runs.items()}
 
 
 def _parts(run: _Run, questions: list[Question]) -> tuple[list[Question], list[Part]]:

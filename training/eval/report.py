@@ -19,7 +19,7 @@ from indexes.sources.source import read_adjacent_card
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import licence_of, provenance
 from rag.engine.engine import Engine
-from rag.types import Question, Run
+from rag.types import Question, Ranking, Run
 from training.eval.run import Measured
 
 METRICS = "metrics.json"
@@ -132,7 +132,7 @@ def write(
 def spaceless(run: Run) -> Run:
     """Return the run with underscores for blanks in ids: blanks separate the columns of TREC's format."""
     return {
-        _joined(question): tuple(hit._replace(article_id=_joined(hit.article_id)) for hit in ranking)
+        _joined(question): Ranking.of((_joined(id_), score) for id_, score in ranking)
         for question, ranking in run.items()
     }
 

@@ -15,7 +15,7 @@ from indexes.build.fit_settings import FitSpec
 from indexes.build.learned_fusion import build_surroundings
 from indexes.corpus.corpus import Corpus
 from indexes.corpus.links import references
-from rag.corpus.structure import groups, section_numbers
+from rag.corpus.structure import Sections
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
 from rag.fusion.normalisation import ScoreDistribution
@@ -93,9 +93,8 @@ class Bench:
         self.order, self.mask = self._words.order, self._words.mask
         self._fits = EncoderFits(fitted_to or [corpus], self.analyser, fit, cache, progress)
         self._learnt_translation = lru_cache(MAX_CACHED_FITS)(self._learn_translation)
-        self._sections = once(partial(section_numbers, corpus.articles))
+        self.sections = once(partial(Sections.of, corpus.articles, self.order))
         self._references = once(partial(references, corpus.articles, corpus.card))
-        self.group = once(partial(groups, corpus.articles))  # numbers the headings that articles stand under
         self._lawful: tuple[BenchSettings, dict[str, Retriever]] = BenchSettings(), {}
         self.inner = InnerRuns(self.systems, corpus.articles)
         self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
@@ -184,7 +183,9 @@ class Bench:
     def _nearest(self, context: FoldContext) -> QuestionKNN:
         analyser = self._words.question_analyser(context.learn, stop_words=context.settings.stop_words)
         encoder = self._question_encoder(context.learn)
-        return QuestionKNN(context.learn, self.order, self.mask, analyser, encoder, sections=self._sections())
+        return QuestionKNN(
+            context.learn, self.order, self.mask, analyser, encoder, sections=self.sections().numbers
+        )
 
     def _fusion(
         self, name: str, fusion: Fused, context: FoldContext, made: dict[str, Retriever]
@@ -209,7 +210,7 @@ class Bench:
         if indexed and given is None:
             settings = replace(settings, method=chosen.method, section_boost=chosen.beside)
         known = self._distributions(settings.method, parts, context)
-        return Hybrid(parts, settings.fuse(list(parts), known, self.group))
+        return Hybrid(parts, settings.fuse(list(parts), known, self.sections))
 
     def _expanded_system(self, name: str, context: FoldContext, made: dict[str, Retriever]) -> Retriever:
         base = self._system(EXPANDED_SYSTEMS.get(name) or "bm25+questions", context, made)

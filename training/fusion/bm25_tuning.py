@@ -105,7 +105,7 @@ def _fused(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> Benc
 
     def scored(keyword: str, fusion: FusionSettings) -> float:
         names = (keyword, "dense")
-        fuse = fusion.fuse(names, group=bench.group)
+        fuse = fusion.fuse(names, sections=bench.sections)
         lists = zip(*(found[name] for name in names), strict=True)
         return _measured({q.id: fuse(of, 10) for q, of in zip(test, lists, strict=True)}, test)
 

@@ -14,14 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from indexes.build.score_distributions import ScoresAll, estimate, sample
 from indexes.corpus.corpus import human_or_synthetic
 from rag.errors import BadInput
 from rag.fusion.normalisation import ScoreDistribution
-from rag.types import Article, Hit, Qrels, Question, Ranking, Retriever, Run
+from rag.types import Article, Qrels, Question, Ranking, Retriever, Run
 from training.eval.context import BenchSettings
 from training.fusion.weight_search import DEPTH
 from training.splits.folds import folds, pick
@@ -30,7 +27,6 @@ FOLDS = 5
 LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split
 MAX_CACHED_RUNS = 8  # sets of questions learnt from, whose rankings are kept
 Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], BenchSettings], Mapping[str, Retriever]]
-Packed: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # positions and scores, best first
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ def inner_folds(questions: Sequence[Question]) -> Iterator[tuple[tuple[Question,
 class _TrainedRuns:
     """The runs of the systems that learnt from one set of questions."""
 
-    lists: dict[str, dict[str, Packed]] = field(default_factory=dict)  # system -> question's text -> ranking
+    lists: dict[str, dict[str, Ranking]] = field(default_factory=dict)  # system -> question's text -> ranking
     distributions: dict[str, ScoreDistribution] = field(default_factory=dict)
 
 
@@ -81,7 +77,6 @@ class InnerRuns:
         """Ask systems that `make` makes from names, questions to learn from and settings."""
         self._make = make
         self._articles = articles
-        self._position = {article.id: i for i, article in enumerate(articles)}
         self._known: OrderedDict[tuple[tuple[Question, ...], str], _TrainedRuns] = OrderedDict()
 
     def folds(
@@ -129,16 +124,10 @@ class InnerRuns:
             for name in lacking:
                 lists = known.lists.setdefault(name, {})
                 texts = list(dict.fromkeys(q.text for q in answerable if q.text not in lists))
-                for text, ranking in zip(texts, at_hand[name].search(texts, DEPTH), strict=True):
-                    positions = np.array([self._position[hit.article_id] for hit in ranking], dtype=np.int32)
-                    lists[text] = positions, np.array([hit.score for hit in ranking], dtype=np.float64)
+                lists |= zip(texts, at_hand[name].search(texts, DEPTH), strict=True)
             self.distributions({name: at_hand[name] for name in lacking}, learnt, settings)
 
-        def unpacked(positions: npt.NDArray[np.int32], scores: npt.NDArray[np.float64]) -> Ranking:
-            pairs = zip(positions.tolist(), scores.tolist(), strict=True)
-            return tuple(Hit(self._articles[p].id, s) for p, s in pairs)
-
-        runs = {name: {q.id: unpacked(*known.lists[name][q.text]) for q in answerable} for name in systems}
+        runs = {name: {q.id: known.lists[name][q.text] for q in answerable} for name in systems}
         of = {name: known.distributions[name] for name in systems if name in known.distributions}
         return InnerAnswers(answerable, learnt, runs, of)
 

@@ -21,7 +21,7 @@ from rag.errors import BadInput
 from rag.fusion.matrix_fusion import exact_sum
 from rag.fusion.normalisation import Matrix, ScoreDistribution, Share, min_max, percentile
 from rag.fusion.rank_fusion import as_matrix
-from rag.types import DECIMALS, Bools, Qrels, Run
+from rag.types import DECIMALS, EMPTY, Bools, Qrels, Run
 
 NOWHERE = np.iinfo(np.int64).max  # the place of an article that is not in the ranking
 _BLOCK = 256  # weights looked at together, so that what is compared stays in the processor's cache
@@ -147,7 +147,7 @@ class SystemRankings:
         """
         if len(set(questions)) < len(questions):
             raise BadInput("lists of one question twice: give each question once")
-        laid = [as_matrix([run.get(question, ()) for run in runs.values()]) for question in questions]
+        laid = [as_matrix([run.get(question, EMPTY) for run in runs.values()]) for question in questions]
         width = max((len(ids) for ids, _ in laid), default=0)
         scores = np.full((len(runs), len(questions), width), np.nan)
         for i, (ids, mine) in enumerate(laid):

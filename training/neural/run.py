@@ -18,7 +18,7 @@ from pathlib import Path
 from indexes.corpus.corpus import SYNTHETIC
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
-from rag.types import Hit, Question
+from rag.types import Question, Ranking
 from training.eval import report
 from training.eval.run import Measured, SystemRun, answer, measure
 from training.neural import result
@@ -210,12 +210,13 @@ def _untrained_metrics(
     path = order.work / _BEFORE_FILES
     if order.resume and path.exists():
         found = json.loads(path.read_text(encoding="utf-8"))
-        run = {q: tuple(Hit(id_, score) for id_, score in ranking) for q, ranking in found["run"].items()}
+        run = {q: Ranking.of(ranking) for q, ranking in found["run"].items()}
         return SystemRun(run, found["seconds"], found["folds"])
     collected: dict[str, SystemRun] = {}
     answer({BEFORE_TRAINING: system.retriever(task.corpus)}, held, collected)
     untrained = collected[BEFORE_TRAINING]
-    record = {"run": untrained.run, "seconds": untrained.seconds, "folds": untrained.folds}
+    answers = {question: list(ranking) for question, ranking in untrained.run.items()}
+    record = {"run": answers, "seconds": untrained.seconds, "folds": untrained.folds}
     path.write_text(json.dumps(record), encoding="utf-8")
     return untrained
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.token_index import EncodedText
 from rag.text import Token
-from rag.types import Article, Hit, Ranking
+from rag.types import Article, Ranking
 
 WORDS = ("bail", "loyer", "mur", "arbre", "voisin", "dette", "enfant", "mariage")
 
@@ -104,7 +104,7 @@ def slow_rank(scores: Mapping[str, float], k: int, decimals: int | None = 5) -> 
     if decimals is not None:
         finite = {i: float(np.round(s, decimals)) for i, s in finite.items()}
     ranked = sorted(finite.items(), key=lambda pair: (-pair[1], pair[0]))
-    return tuple(Hit(i, s) for i, s in ranked[: max(k, 0)])
+    return Ranking.of((i, s) for i, s in ranked[: max(k, 0)])
 
 
 def corpora(max_articles: int = 8) -> st.SearchStrategy[list[list[str]]]:

@@ -8,14 +8,14 @@ from typing import Any
 
 from rag.corpus.card import CorpusCard
 from rag.corpus.out_of_scope import Topics
-from rag.corpus.structure import groups
+from rag.corpus.structure import Sections
 from rag.engine.confidence import Confidence
 from rag.engine.engine import Engine, IndexInfo
 from rag.engine.explain import Explainer
 from rag.engine.notices import Notices
 from rag.engine.searcher import Searcher
 from rag.text import Analyser
-from rag.types import Article, Question, Retriever
+from rag.types import Article, ArticleOrder, Question, Retriever
 
 
 def engine_of(
@@ -35,7 +35,8 @@ def engine_of(
     info = info or IndexInfo(
         card.name, card.title, "1", len(articles), len(questions), "small", "00", "2025-01-01"
     )
-    searcher = Searcher(keyword, meaning, sections=partial(groups, articles), **parts)
+    order = ArticleOrder.of([a.id for a in articles])
+    searcher = Searcher(keyword, meaning, sections=partial(Sections.of, articles, order), **parts)
     notices = Notices(Topics(card, {a.code for a in articles}, analyser), analyser)
     nearest = searcher.nearest_questions
     return Engine(

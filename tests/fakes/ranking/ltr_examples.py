@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rag.ltr.features import NAMES
-from rag.types import ArticleOrder, Hit, Question
+from rag.types import ArticleOrder, Question, Ranking
 from training.fusion.inner_folds import FOLDS
 from training.fusion.learned import Example
 
@@ -21,6 +21,6 @@ def made_up(questions: int = 60, candidates: int = 40, seed: int = 0) -> list[Ex
         votes[np.argmax(votes)] += 3
         gold = votes > 2
         ids = tuple(np.array(order.ids)[gold].tolist())
-        fused = tuple(Hit(id_, 1 / (1 + i)) for i, id_ in enumerate(order.ids))
+        fused = Ranking.of((id_, 1 / (1 + i)) for i, id_ in enumerate(order.ids))
         made.append(Example(Question(f"q{n}", "?", ids), n % FOLDS, order, features, gold, fused))
     return made

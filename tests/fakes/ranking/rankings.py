@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag.fusion.normalisation import Matrix, ScoreDistribution, percentile, z_score
 from rag.fusion.rank_fusion import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
-from rag.types import Hit, Ranking
+from rag.types import Ranking
 
 IDS = "abcdefghij"
 SCORES = [-2.5, -1.0, 0.0, 0.1, 0.125, 1 / 3, 1.0, 3.0, 7.0]
@@ -18,7 +18,7 @@ SHAPE = ScoreDistribution.of([-1.0, 0.0, 0.0, 0.1, 0.5, 2.0, 4.0, 8.0])
 
 
 def ranking(**scores: float) -> Ranking:
-    return tuple(Hit(i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+    return Ranking.of((i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 @st.composite

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from indexes.formats.trec import Judgement, judgements, write_qrels, write_run
 from indexes.formats.validation import Inspection
 from rag.errors import BadInput
-from rag.types import Hit
+from rag.types import Ranking
 
 IDS = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=5)
 
@@ -59,7 +59,7 @@ def test_round_trips(tmp_path_factory: pytest.TempPathFactory, gold: dict[str, l
     for beir in (False, True):
         write_qrels(path, gold, beir=beir)
         assert [found for _, found in judgements(path, Inspection())] == judged
-    run = {q: tuple(Hit(id_, 1.0) for id_ in ids) for q, ids in gold.items()}  # all tied: only ranks tell
+    run = {q: Ranking.of((id_, 1.0) for id_ in ids) for q, ids in gold.items()}  # all tied: only ranks tell
     write_run(path, run)
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
     scores = [float(row[4]) for row in rows]

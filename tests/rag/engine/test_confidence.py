@@ -19,7 +19,7 @@ from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
-from rag.types import Article, Hit, Question, Ranking
+from rag.types import EMPTY, Article, Question, Ranking
 
 MODEL = Confidence(
     bias=0.5,
@@ -30,12 +30,12 @@ MODEL = Confidence(
     false_alarm_rate=0.05,
     corpus_sha256="ab" * 32,
 )
-KEYWORD = tuple(Hit(i, s) for i, s in zip("abcdefghij", (8, 6, 5, 4, 3, 3, 3, 3, 3, 2), strict=True))
-MEANING = (Hit("b", 0.9), Hit("x", 0.7), Hit("y", 0.6), Hit("a", 0.5))
+KEYWORD = Ranking.of((i, s) for i, s in zip("abcdefghij", (8, 6, 5, 4, 3, 3, 3, 3, 3, 2), strict=True))
+MEANING = Ranking.of([("b", 0.9), ("x", 0.7), ("y", 0.6), ("a", 0.5)])
 
 numbers = st.floats(-50, 50)
 rankings = st.lists(st.tuples(st.sampled_from("abcdefghijkl"), numbers), unique_by=lambda t: t[0]).map(
-    lambda pairs: tuple(Hit(i, s) for i, s in sorted(pairs, key=lambda t: -t[1]))
+    lambda pairs: Ranking.of((i, s) for i, s in sorted(pairs, key=lambda t: -t[1]))
 )
 
 
@@ -63,7 +63,7 @@ def test_features_worked_by_hand() -> None:
 
 
 def test_empty_lists_have_features_and_a_low_probability() -> None:
-    nothing = features(WordSignals(), (), ())
+    nothing = features(WordSignals(), EMPTY, EMPTY)
     assert nothing == dict.fromkeys(NAMES, 0.0)
     assert (
         0

@@ -22,7 +22,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
-from rag.types import Article, Filter, Question, Retriever
+from rag.types import EMPTY, Article, Filter, Question, Ranking, Retriever
 from tests.fakes.ranking.engines import engine_of
 
 CUT = analyser("fr")
@@ -283,8 +283,8 @@ def test_the_hybrid_looks_no_further_than_its_parts() -> None:
     class Silent:
         """A retriever that finds nothing."""
 
-        def search(self, questions: list[str], k: int, where: Filter | None = None) -> list[tuple[()]]:
-            return [() for _ in questions]
+        def search(self, questions: list[str], k: int, where: Filter | None = None) -> list[Ranking]:
+            return [EMPTY for _ in questions]
 
     engine = build(ARTICLES)
     engine.searcher.meaning = cast("Retriever", Silent())

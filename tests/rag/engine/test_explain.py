@@ -233,7 +233,7 @@ def test_another_kind_of_retriever_is_passed_over() -> None:
         """Ranks by BM25, the last first."""
 
         def search(self, questions, k, where=None):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-            return [tuple(reversed(r)) for r in ENGINE.searcher.keyword.search(questions, k, where)]
+            return [r[::-1] for r in ENGINE.searcher.keyword.search(questions, k, where)]
 
     _, told = of(build(keyword=Reversed()), ARBRE)
     assert told["a"].words == ()

@@ -21,7 +21,7 @@ import pytest
 
 from rag.fusion.normalisation import z_score
 from rag.fusion.rank_fusion import comb_mnz, comb_sum, normalised, reciprocal_rank
-from rag.types import Hit, Ranking
+from rag.types import Ranking
 
 FIXTURE = Path(__file__).with_name("ranx.json")
 
@@ -31,8 +31,7 @@ def test_a_second_library_agrees() -> None:
     for case in json.loads(FIXTURE.read_text(encoding="utf-8")):
         said = case["ranx"]
         lists: list[Ranking] = [
-            tuple(sorted((Hit(i, s) for i, s in mine.items()), key=lambda hit: -hit.score))
-            for mine in case["lists"]
+            Ranking.of(sorted(mine.items(), key=lambda pair: -pair[1])) for mine in case["lists"]
         ]
         weights = case["weights"]
         ours = {

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rag.corpus.structure import Sections
 from rag.errors import BadInput
 from rag.fusion.section_boost import SECTION_BOOST, boost, explain_boost
 from rag.fusion.settings import FusionSettings
-from rag.types import Hit, Ranking
+from rag.types import ArticleOrder, Hit, Ranking
 
-GROUP = {"a": 0, "b": 0, "c": 1, "d": 0}
-FOUND: Ranking = (Hit("a", 1.0), Hit("c", 0.8), Hit("b", 0.2), Hit("d", 0.1))
+ORDER = ArticleOrder.of(tuple("abcdefgh"))
+GROUP = Sections(ORDER, np.array([0, 0, 1, 0, 2, 3, 4, 5]))
+FOUND = Ranking.of([("a", 1.0), ("c", 0.8), ("b", 0.2), ("d", 0.1)])
 
 
 def test_an_article_has_at_least_a_share_of_the_best_under_its_headings() -> None:
@@ -33,25 +35,26 @@ def test_a_larger_share_lets_neighbours_pass_others() -> None:
 
 
 def test_an_article_without_headings_is_alone() -> None:
-    assert boost(FOUND, {}, 0.9) == FOUND
+    assert boost(FOUND, Sections(ORDER, np.arange(8)), 0.9) == FOUND
 
 
 def test_nothing_is_lifted_towards_a_score_of_nothing() -> None:
-    below: Ranking = (Hit("a", -1.0), Hit("b", -3.0))
+    below = Ranking.of([("a", -1.0), ("b", -3.0)])
     assert boost(below, GROUP, 0.5) == below
 
 
 rankings = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 10, allow_nan=False), min_size=1).map(
-    lambda d: tuple(Hit(k, v) for k, v in sorted(d.items(), key=lambda e: (-e[1], e[0])))
+    lambda d: Ranking.of((k, v) for k, v in sorted(d.items(), key=lambda e: (-e[1], e[0])))
 )
-groups = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3))
+groups = st.lists(st.integers(0, 3), min_size=8, max_size=8).map(lambda of: Sections(ORDER, np.array(of)))
+ALONE = Sections(ORDER, np.arange(8))
 
 
 @given(rankings, groups, st.floats(0, 1))
-@example((Hit("a", 6.5),), {"a": 0}, 1.0)
-@example((Hit("a", 6.5), Hit("b", 6.5)), {"a": 0, "b": 0}, 1.0)
+@example(Ranking.of([("a", 6.5)]), ALONE, 1.0)
+@example(Ranking.of([("a", 6.5), ("b", 6.5)]), GROUP, 1.0)
 def test_the_same_articles_the_best_first_and_none_lower(
-    ranking: Ranking, group: Mapping[str, int], share: float
+    ranking: Ranking, group: Sections, share: float
 ) -> None:
     after = boost(ranking, group, share)
     before, now = dict(ranking), dict(after)
@@ -59,13 +62,14 @@ def test_the_same_articles_the_best_first_and_none_lower(
     assert all(now[i] >= before[i] for i in before)
     assert after[0].score == ranking[0].score
     assert [hit.score for hit in after] == sorted(now.values(), reverse=True)
+    number = dict(zip(ORDER.ids, group.numbers, strict=True))
     for i, score in now.items():  # in its group's order, and never past its best
-        mates = [j for j in group if j in now and group.get(i, -1) == group[j]]
+        mates = [j for j in now if number[i] == number[j]]
         assert score <= max((before[j] for j in mates), default=score)
 
 
 @given(rankings, groups, st.floats(0, 1))
-def test_what_is_told_adds_up(ranking: Ranking, group: Mapping[str, int], share: float) -> None:
+def test_what_is_told_adds_up(ranking: Ranking, group: Sections, share: float) -> None:
     after = boost(ranking, group, share)
     shares = {hit.article_id: {"bm25": hit.score} for hit in ranking}
     places, with_it = explain_boost(after, shares, group)
@@ -75,13 +79,14 @@ def test_what_is_told_adds_up(ranking: Ranking, group: Mapping[str, int], share:
         if hit.article_id in places:
             first = after[places[hit.article_id] - 1].article_id
             assert places[hit.article_id] < place
-            assert group[first] == group[hit.article_id]
+            number = group.numbers[[ORDER.positions[i] for i in (first, hit.article_id)]]
+            assert number[0] == number[1]
 
 
 def test_settings_lift_after_fusing_and_come_back_from_json() -> None:
     settings = FusionSettings("min-max", {"x": 1.0, "y": 1.0}, section_boost=0.95)
-    lists = [(Hit("a", 3.0), Hit("c", 2.6), Hit("b", 1.0)), (Hit("a", 9.0), Hit("c", 7.0))]
-    fuse = settings.fuse(("x", "y"), group=lambda: GROUP)
+    lists = [Ranking.of([("a", 3.0), ("c", 2.6), ("b", 1.0)]), Ranking.of([("a", 9.0), ("c", 7.0)])]
+    fuse = settings.fuse(("x", "y"), sections=lambda: GROUP)
     assert [hit.article_id for hit in fuse(lists, 2)] == ["a", "b"]
     assert fuse(lists, 0) == ()
     assert FusionSettings.from_json(settings.to_json()) == settings

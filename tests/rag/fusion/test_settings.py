@@ -15,7 +15,7 @@ from rag.fusion.normalisation import percentile, z_score
 from rag.fusion.rank_fusion import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
 from rag.fusion.settings import DAMPING, METHODS, SCALES, FusionSettings, scale
 from rag.retrieval.hybrid import Hybrid, damped
-from rag.types import Hit, Ranking
+from rag.types import EMPTY, Ranking
 from tests.fakes.ranking.rankings import SHAPE, lists
 
 PAIR = ("a", "b")
@@ -73,14 +73,15 @@ def test_what_each_list_adds_makes_the_score(method: str, systems: list[Ranking]
 
 
 def test_what_a_rank_adds() -> None:
-    ranking = (Hit("x", 3.0), Hit("y", 2.0))
+    ranking = Ranking.of([("x", 3.0), ("y", 2.0)])
     assert FusionSettings(damping=20).shares({"a": ranking}, ["x"]) == {"x": {"a": 1 / 21}}
     assert FusionSettings("rrf", {"a": 0.3}, 10).shares({"a": ranking}, ["y"])["y"]["a"] == 0.3 / 12
-    assert FusionSettings("min-max").shares({"a": ranking, "b": ()}, ["x", "z"]) == {"x": {"a": 0.5}, "z": {}}
+    lists = {"a": ranking, "b": EMPTY}
+    assert FusionSettings("min-max").shares(lists, ["x", "z"]) == {"x": {"a": 0.5}, "z": {}}
 
 
 def test_where_a_score_is_no_sum_nothing_is_said() -> None:
-    ranking = (Hit("x", 3.0), Hit("y", 2.0))
+    ranking = Ranking.of([("x", 3.0), ("y", 2.0)])
     for method in ("comb-mnz", "z-score"):
         assert FusionSettings(method).shares({"a": ranking, "b": ranking}, ["x"]) == {}
 

@@ -28,7 +28,7 @@ from rag.ltr.features import (
 )
 from rag.ltr.reranker import KEYWORD, MEANING, first_stage_lists
 from rag.retrieval.term_counts import columns
-from rag.types import Article, Filter, Hit, Question
+from rag.types import Article, Filter, Hit, Question, Ranking
 from tests.fakes.ranking.features import CUT, ENCODER, LAW, QUESTIONS, WAYS, asked, column, evidence_of
 
 EVIDENCE = evidence_of()
@@ -289,7 +289,7 @@ def test_all_of_it_is_numbers_and_the_same_whatever_was_asked_before(
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(IDS), st.sampled_from([0.5, 1.0, 1.5, 2.0])).map(
-            lambda of: tuple(Hit(i, s) for i, s in sorted(of.items(), key=lambda x: (-x[1], x[0])))
+            lambda of: Ranking.of((i, s) for i, s in sorted(of.items(), key=lambda x: (-x[1], x[0])))
         ),
         min_size=2,
         max_size=2,

@@ -125,9 +125,9 @@ class Counting(Evidence):
 
     times = 0
 
-    def of_found(self, question: str, lists: object) -> object:  # type: ignore[override]
+    def candidates(self, question: str, lists: object) -> object:  # type: ignore[override]
         Counting.times += 1
-        return super().of_found(question, lists)  # type: ignore[arg-type]
+        return super().candidates(question, lists)  # type: ignore[arg-type]
 
 
 def test_who_explains_what_was_just_asked_gathers_nothing_again() -> None:

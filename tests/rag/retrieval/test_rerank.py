@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag.retrieval.rerank import Reranked
-from rag.types import Filter, Hit, Ranking
+from rag.types import EMPTY, Filter, Hit, Ranking
 
 
 class Letters:
     """Finds a, b, c, d, e for everything."""
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
-        return [tuple(Hit(id_, 9.0 - n) for n, id_ in enumerate("abcde"))[:k] if q else () for q in questions]
+        return [
+            Ranking.of((id_, 9.0 - n) for n, id_ in enumerate("abcde"))[:k] if q else EMPTY for q in questions
+        ]
 
 
 class Reversed:
     """Turns rankings round."""
 
     def rerank(self, questions: Sequence[str], rankings: Sequence[Ranking], k: int) -> list[Ranking]:
-        return [tuple(Hit(hit.article_id, 0.5 - n) for n, hit in enumerate(r[::-1]))[:k] for r in rankings]
+        return [Ranking.of((hit.article_id, 0.5 - n) for n, hit in enumerate(r[::-1]))[:k] for r in rankings]
 
 
 def test_the_first_places_are_ranked_anew_and_the_others_stay_below() -> None:

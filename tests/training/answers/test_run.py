@@ -14,7 +14,7 @@ import pytest
 from rag.answer.types import AcceptedSentence, Answer, Ending, Event, Passage
 from rag.answer.verification.gate import RULES
 from rag.errors import BadInput
-from rag.types import Article, Hit, Question
+from rag.types import Article, Question, Ranking
 from tests.fakes.answers.answer_writers import ARTICLES, Scripted, Silent, context, good, lying, refusing
 from training.answers import writers
 from training.answers.chat import ChatFailedError
@@ -23,7 +23,7 @@ from training.answers.run import Candidate, TooManyFailuresError, ask, opened
 from training.answers.writers import ModelSpec
 
 BY_ID = {f"a{n}": Article(f"a{n}", "Code", str(n), f"Texte {n}.") for n in range(1, 9)}
-RANKING = tuple(Hit(f"a{n}", 1 / n) for n in range(1, 8))  # a8 is not found
+RANKING = Ranking.of((f"a{n}", 1 / n) for n in range(1, 8))  # a8 is not found
 
 
 def given(name: str, gold: tuple[str, ...], k: int = 3, seed: int = 1) -> Context:

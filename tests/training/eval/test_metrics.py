@@ -24,7 +24,7 @@ GOLD = frozenset({"a", "b", "c"})
 
 
 def ranking(*ids: str) -> Ranking:
-    return tuple(Hit(article_id, 1.0 / n) for n, article_id in enumerate(ids, start=1))
+    return Ranking.of((article_id, 1.0 / n) for n, article_id in enumerate(ids, start=1))
 
 
 def value(name: str, gold: frozenset[str], answer: Ranking) -> float:
@@ -87,11 +87,11 @@ def test_gold_is_a_set() -> None:
 
 
 def test_the_order_is_final_whatever_the_scores() -> None:
-    tied = tuple(Hit(article_id, 0.5) for article_id in ("x", "y", "a"))
+    tied = Ranking.of((article_id, 0.5) for article_id in ("x", "y", "a"))
     assert value("MRR@10", frozenset({"a"}), tied) == 1 / 3
     nearly = (Hit("x", 1.0), Hit("a", 1.0 - 1e-12), Hit("y", 0.0))  # equal as float32
     assert value("MRR@10", frozenset({"a"}), nearly) == 1 / 2
-    deep = tuple(Hit(f"{n:04}", 1e-9) for n in range(1000))
+    deep = Ranking.of((f"{n:04}", 1e-9) for n in range(1000))
     assert value("R@1000", frozenset({"0999"}), deep) == 1
     assert value("R@100", frozenset({"0100"}), deep) == 0
     assert value("R@100", frozenset({"0099"}), deep) == 1

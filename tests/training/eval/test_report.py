@@ -37,7 +37,7 @@ class Told:
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         self.batches.append(len(questions))
-        return [tuple(Hit(i, 1.0 / n) for n, i in enumerate(self.answers[q], start=1)) for q in questions]
+        return [Ranking.of((i, 1.0 / n) for n, i in enumerate(self.answers[q], start=1)) for q in questions]
 
 
 GOOD = {"un": "a", "deux": "ba", "trois": "z", "quatre": "zc", "cinq": ""}

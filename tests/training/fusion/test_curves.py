@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.types import Hit, Ranking
+from rag.types import EMPTY, Ranking
 from training.eval.metrics import per_question
 from training.fusion import curves
 
@@ -16,13 +16,13 @@ QRELS = {"q1": frozenset({"g"}), "q2": frozenset({"g", "h"}), "none": frozenset[
 
 
 def ranking(*ids: str) -> Ranking:
-    return tuple(Hit(i, 9.0 - n) for n, i in enumerate(ids))
+    return Ranking.of((i, 9.0 - n) for n, i in enumerate(ids))
 
 
 RUNS = {
     "bm25": {"q1": ranking("x", "y"), "q2": ranking("g", "x")},
     "dense": {"q1": ranking("g", "x"), "q2": ranking("h", "g")},
-    "ql": {"q1": ranking("y"), "q2": ()},
+    "ql": {"q1": ranking("y"), "q2": EMPTY},
 }
 ASKED = {q: gold for q, gold in QRELS.items() if gold}
 

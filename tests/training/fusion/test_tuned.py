@@ -13,7 +13,7 @@ from rag.fusion.settings import SCALES, FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
-from rag.types import Filter, Hit, Question, Ranking
+from rag.types import Filter, Question, Ranking
 from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS
 from training.eval.context import BenchSettings
 from training.eval.workbench import Bench
@@ -26,7 +26,7 @@ ANY = {name: ScoreDistribution.of(np.linspace(0, 4, 50)) for name in ("good", "b
 
 
 def ranking(**scores: float) -> Ranking:
-    return tuple(Hit(i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+    return Ranking.of((i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def answered(

@@ -22,8 +22,8 @@ from rag.fusion.normalisation import (
     reciprocals,
     z_score,
 )
-from rag.fusion.rank_fusion import in_order, normalised
-from rag.types import Hit, Ranking, rank
+from rag.fusion.rank_fusion import normalised
+from rag.types import ArticleOrder, Hit, Ranking, rank
 from training.eval.metrics import per_question
 from training.fusion.weight_search import Point, SystemRankings, as_they_are, curves, simplex, tune, values_at
 
@@ -38,7 +38,7 @@ GOLD_LAST = {"q": frozenset({"g"})}
 
 
 def ranking(scores: Mapping[str, float]) -> Ranking:
-    return tuple(Hit(i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+    return Ranking.of((i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def fused(
@@ -46,7 +46,7 @@ def fused(
 ) -> dict[str, Ranking]:
     sums = weighted(lists.scores, share, weights)
     return {
-        question: rank(sums[i, : len(ids)], in_order(ids), 1000, decimals=decimals)
+        question: rank(sums[i, : len(ids)], ArticleOrder.of(ids), 1000, decimals=decimals)
         for i, (question, ids) in enumerate(zip(lists.questions, lists.articles, strict=True))
     }
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.types import Article, Filter, Hit, Question, Ranking
+from rag.types import Article, Filter, Question, Ranking
 from tests.fakes.ranking.benchmark import ANSWERED, ARTICLES
 from training.neural.data import negatives
 from training.neural.data.batches import Batches
@@ -116,7 +116,7 @@ class Fixed:
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         self.searches += 1
-        return [tuple(Hit(a.id, 1.0) for a in LAW[:k]) for _ in questions]
+        return [Ranking.of((a.id, 1.0) for a in LAW[:k]) for _ in questions]
 
 
 def test_negatives_of_a_ranking_leave_gold_out_before_they_are_counted() -> None:

@@ -12,7 +12,7 @@ import pytest
 from indexes.corpus.corpus import write
 from rag.encoders import model_recipes
 from rag.errors import BadInput
-from rag.types import Article, Hit, Question
+from rag.types import Article, Question, Ranking
 from tests.fakes.models.neural import (
     NEEDS_TORCH,
     TINY,
@@ -182,7 +182,7 @@ def test_the_end_of_a_long_article_is_cut_and_never_the_prompt(
     # nearly sure and surer are told apart: probabilities of both would be rounded to 1
     sure = {"g": 20.0, "o0": 30.0, "o1": -3.0}
     system.encode = lambda part, items: _tensor([sure[article.id] for _, article in items])  # type: ignore[method-assign]
-    ranking = tuple(Hit(id_, 1.0) for id_ in sure)
+    ranking = Ranking.of((id_, 1.0) for id_ in sure)
     [found] = PairReader(system, (GOLD, *OTHERS)).rerank(["Qui ?"], [ranking], 2)
     assert [hit.article_id for hit in found] == ["o0", "g"]
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rag.corpus.structure import groups
+from rag.corpus.structure import section_numbers
 from rag.errors import BadInput
 from rag.types import Article, Question, Retriever
 from training.eval.workbench import Bench
@@ -43,10 +43,11 @@ def from_rankings(retriever: Retriever, depth: int, skip: int = 0) -> Pool:
 
 def siblings(articles: Sequence[Article]) -> Pool:
     """Return the pool of articles under the very same headings as a gold one, the nearest first."""
-    number, place = groups(articles), {article.id: i for i, article in enumerate(articles)}
+    place = {article.id: i for i, article in enumerate(articles)}
+    number = dict(zip(place, section_numbers(articles).tolist(), strict=True))
     members: dict[int, list[str]] = {}
-    for id_, group in number.items():
-        members.setdefault(group, []).append(id_)
+    for id_, section in number.items():
+        members.setdefault(section, []).append(id_)
 
     def pool(question: Question) -> Sequence[str]:
         found: dict[str, int] = {}
