@@ -72,8 +72,7 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
         made = Path(scratch) / "index"
         made.mkdir()
         version = f"{card.law_date}-{shipped.sha256[:8]}"
-        # it is only read
-        settings = BuildSettings(updatable=False, learned=ranker(folder), fusion=FUSION)
+        settings = BuildSettings(learned=ranker(folder), fusion=FUSION)
         build_into(made, shipped, BUILTIN, version, settings, progress, encoder)
         shutil.rmtree(made / "corpus")  # uncompressed, a change of a word shows in a diff
         corpora.write(shipped, made / "corpus", compress=False)

@@ -144,6 +144,7 @@ def load(
     path = place / TERMS
     tokenised = partial(load_terms, path) if path.is_dir() else None  # else of an earlier release
     nearest = QuestionKNN(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, tokenised)
+    nearest.vector = meaning.vector
     links = None  # of an earlier release, whose fusions do not ask for it
     if (place / REFERENCES).is_file():
         links = np.load(place / REFERENCES, allow_pickle=False)

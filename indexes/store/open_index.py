@@ -122,6 +122,8 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     if QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
         question_knn = QuestionKNN(learnt, order, mask, asking, encoder, sections=sections().numbers)
+        if meaning is not None:
+            question_knn.vector = meaning.vector
     searcher = Searcher(
         keyword, meaning, fusion, distributions or {}, learned, question_knn, expanded, sections
     )

@@ -8,21 +8,18 @@ and in all that is computed from them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from rag.retrieval.term_counts import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, Frequencies, count, term_ids
+from rag.retrieval.term_counts import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, TermCounts, count
 from rag.text import Analyser
 from rag.types import Article, ArticleOrder, Ints, Progress, Question, no_progress
 
 FOLDER = "counts"  # of an index
 FIELDS = (*LAW_FIELDS, *ANNOTATED_FIELDS)  # in which fields are summed: a sum of floats depends on it
-Numbers: TypeAlias = Callable[[frozenset[str], "np.dtype[np.unsignedinteger]"], tuple[list[str], Ints]]
 _PARTS = {"data": np.float32, "indices": np.int32, "indptr": np.int64}
 
 
@@ -64,67 +61,39 @@ def load(folder: Path, order: ArticleOrder) -> FieldCounts:
     return FieldCounts(order, {word: i for i, word in enumerate(words)}, fields)
 
 
-class CountRow(Frequencies):
-    """How often each term stands in one field of one article, as it lies on disk; what is asked is read."""
-
-    def __init__(self, numbers: Numbers, data: np.ndarray, indices: np.ndarray) -> None:
-        """Take the numbers of its terms, from the smallest to the largest, and how often each stands.
-
-        `numbers` gives those of the terms that are asked for, and which terms they are.
-        """
-        self._numbers, self._data, self._indices = numbers, data, indices
-        self._last: tuple[frozenset[str], Mapping[str, int]] = frozenset(), {}
-
-    def of(self, terms: frozenset[str]) -> Mapping[str, int]:
-        """Return those of the terms that stand there, and how often."""
-        last, found = self._last
-        if last != terms:  # an article is shown first, and then explained
-            found = {}
-            known, wanted = self._numbers(terms, self._indices.dtype)
-            if known and len(self._indices):
-                at = np.minimum(self._indices.searchsorted(wanted), len(self._indices) - 1)
-                matches = (self._indices[at] == wanted).nonzero()[0]
-                found = {known[i]: int(self._data[at[i]]) for i in matches.tolist()}
-            self._last = terms, found
-        return found
-
-
 class Rows:
-    """The counts of one article at a time, read from where they lie on disk."""
+    """The counts of a few articles, read from where they lie on disk."""
 
     def __init__(self, folder: Path, order: ArticleOrder, vocabulary: Mapping[str, int]) -> None:
         """Open what `save` wrote, memory-mapped; the vocabulary comes from BM25. Raises as `load`."""
-        self._row = {article_id: i for i, article_id in enumerate(order.ids)}
-        self._vocabulary = vocabulary
-        # a question's are asked for by each field of each article that is shown
-        self._numbers = lru_cache(maxsize=8)(self._looked_up)
+        self._order, self._vocabulary = order, vocabulary
         self._fields = {
             # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
             name: tuple(np.asarray(np.load(folder / f"{name}.{part}.npy", mmap_mode="r")) for part in _PARTS)
             for name in FIELDS
         }
 
-    def __call__(self, article_id: str) -> Mapping[str, CountRow] | None:
-        """Return field -> term -> how often; None for an article that is not there."""
-        row = self._row.get(article_id)
-        if row is None:
-            return None
-        found = {}
+    def __call__(self, ids: Sequence[str], terms: frozenset[str]) -> list[TermCounts]:
+        """Return of each article how often those of the terms stand in each field that do."""
+        found: list[dict[str, dict[str, int]]] = [{name: {} for name in FIELDS} for _ in ids]
+        known = sorted((number, term) for term in terms if (number := self._vocabulary.get(term, -1)) >= 0)
+        if not known:
+            return list(found)
+        numbers = np.array([number for number, _ in known])
+        rows = np.array([self._order.positions[id_] for id_ in ids], dtype=np.int64)
         for name, (data, indices, indptr) in self._fields.items():
-            span = slice(int(indptr[row]), int(indptr[row + 1]))
-            found[name] = CountRow(self._numbers, data[span], indices[span])
-        return found
-
-    def _looked_up(
-        self, terms: frozenset[str], dtype: np.dtype[np.unsignedinteger]
-    ) -> tuple[list[str], Ints]:
-        """Return the terms that are known, and their numbers in the type of a field's row.
-
-        Of another type numpy would first widen the whole row; what the type cannot hold is no number in it.
-        """
-        most = np.iinfo(dtype).max
-        known = [term for term in terms if self._vocabulary.get(term, most + 1) <= most]
-        return known, term_ids(known, self._vocabulary).astype(dtype)
+            begins = indptr[rows].astype(np.int64)
+            sizes = indptr[rows + 1].astype(np.int64) - begins
+            ends = np.cumsum(sizes)
+            at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + sizes, sizes)
+            own = indices[at].astype(np.int64)
+            place = np.minimum(numbers.searchsorted(own), len(numbers) - 1)
+            held = np.flatnonzero(numbers[place] == own)
+            articles = ends.searchsorted(held, side="right").tolist()
+            often = data[at[held]].tolist()
+            for article, term, times in zip(articles, place[held].tolist(), often, strict=True):
+                found[article][name][known[term][1]] = int(times)
+        return list(found)
 
 
 def rows(folder: Path, order: ArticleOrder, vocabulary: Mapping[str, int]) -> Rows | None:

@@ -22,7 +22,7 @@ from rag.retrieval.bm25 import BM25
 from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
-from rag.types import Encoder, Floats, Question, Ranking
+from rag.types import Encoder, Ranking
 
 # name -> which way it may move the probability
 SIGNS: Mapping[str, int] = {
@@ -106,34 +106,16 @@ def _nearness(ours: Sequence[str], theirs: Sequence[str]) -> float:
 class Signals:
     """Makes the features of a question that an index was asked."""
 
-    def __init__(
-        self,
-        analyser: Analyser,
-        keyword: BM25,
-        encoder: Encoder,
-        annotated: Sequence[Question],
-        nearest: QuestionKNN | None = None,
-    ) -> None:
-        """Take an index's parts; `annotated` are the questions that it learnt from.
-
-        Where a learned fusion compares questions with them too, `nearest` has their vectors already.
-        """
-        self.analyser, self.encoder = analyser, encoder
+    def __init__(self, analyser: Analyser, keyword: BM25, encoder: Encoder, nearest: QuestionKNN) -> None:
+        """Take an index's parts; `nearest` are the annotated questions that it learnt from."""
+        self.analyser, self.nearest = analyser, nearest
         self.vocabulary: Mapping[str, int] = keyword.index.vocab_dict
         self._postings = keyword.postings
-        self._annotated, self._nearest = [question.text for question in annotated], nearest
         self._wider = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
-
-    @cached_property
-    def annotated_vectors(self) -> Floats:
-        """Unit vectors of the annotated questions, (n, dim); made at the first question."""
-        if self._nearest is not None and self._nearest.index.vectors is not None:
-            return self._nearest.index.vectors
-        return self.encoder.encode_questions(self._annotated)
 
     def warm(self) -> None:
         """Make now what the first questions would wait for."""
-        self.annotated_vectors  # noqa: B018 - made when first looked at
+        self.nearest.index  # noqa: B018 - made when first looked at
         self._unknown  # noqa: B018
 
     @cached_property
@@ -157,22 +139,12 @@ class Signals:
         other = sum(t in self._wider for t in fresh)
         return WordSignals(len(terms), len(terms) - len(fresh), other, math.fsum(reach))
 
-    def nearest(self, question: str) -> float:
-        """Return the mean cosine of the five nearest annotated questions; 0 where there are none."""
-        if not len(self.annotated_vectors):
-            return 0.0
-        # one thread: for so few numbers, waiting for a second one can take longer than the sums
-        cosines = np.einsum("ij,j->i", self.annotated_vectors, self.encoder.encode_questions([question])[0])
-        near = min(_NEAREST, len(cosines))
-        return float(np.partition(cosines, len(cosines) - near)[-near:].mean())
-
     def __call__(
         self, question: str, keyword: Ranking, meaning: Ranking, *, elsewhere: bool
     ) -> dict[str, float]:
         """Return the features of a question whose two lists are at hand; see `features`."""
-        return features(
-            self.words(question), keyword, meaning, nearest=self.nearest(question), elsewhere=elsewhere
-        )
+        near = self.nearest.nearest(question, _NEAREST)
+        return features(self.words(question), keyword, meaning, nearest=near, elsewhere=elsewhere)
 
 
 FORMAT = 1

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, TypeAlias
 
 from rag.corpus.asker_situations import Situation, available_situations
@@ -19,6 +19,7 @@ from rag.engine.result import Explanation, Mode, Result
 from rag.engine.searcher import QueryExpansion, Searcher
 from rag.retrieval.hybrid import DEPTH
 from rag.retrieval.known_item import KnownItems, best_versions, most_versions
+from rag.retrieval.term_counts import LAW_FIELDS
 from rag.retrieval.translation_model import KEEP_ALL, ExpansionTerm, Removed
 from rag.text import Analyser
 from rag.types import Article, Filter, Ranking, Shown, Why
@@ -171,16 +172,18 @@ class Engine:
         expansion: QueryExpansion | None,
     ) -> tuple[list[Shown], tuple[ExpansionTerm, ...]]:
         """Return k articles, the pinned ones and the best of a ranking, and the expansion to display."""
-        pinned_ids = {s.article.id for s in pinned}
+        pinned_ids = dict.fromkeys(s.article.id for s in pinned)
         scores = {id_: score for id_, score in ranking if id_ not in pinned_ids}
         versions = best_versions((self.articles[i] for i in scores), [s.article for s in pinned])
         fresh = list(islice(versions, max(k - len(pinned), 0)))
-        places, shares = self.searcher.contributions(ranking, lists, pinned_ids.union(a.id for a in fresh))
+        wanted = [*pinned_ids, *(a.id for a in fresh)]
+        places, shares = self.searcher.contributions(ranking, lists, wanted)
         terms = frozenset(self.analyser.terms(query))
+        reached = expansion.terms(query) if expansion is not None else frozenset()
+        counts = self.explainer.counts(wanted, terms | reached)
         displayed: tuple[ExpansionTerm, ...] = ()
         if expansion is not None:
-            reached = expansion.terms(query)
-            present = {term for a in fresh for term in self.explainer.contents(a.id).in_text(reached)}
+            present = {term for a in fresh for term in counts[a.id]["text"]} & reached
             displayed = expansion.displayed(query, present)
         law_terms = frozenset(pair.law for pair in displayed)
         shown: list[Shown] = []
@@ -188,11 +191,11 @@ class Engine:
             id_ = s.article.id
             why = replace(
                 s.why,
-                terms=self.explainer.contents(id_).in_law(terms),
+                terms=terms.intersection(chain.from_iterable(counts[id_][name] for name in LAW_FIELDS)),
                 ranks={name: place[id_] for name, place in places.items() if id_ in place},
                 asked=self.explainer.similar_questions(id_, terms),
                 shares=shares.get(id_, {}),
-                bridged=self.explainer.contents(id_).in_text(law_terms),
+                bridged=law_terms & counts[id_]["text"].keys(),
             )
             shown.append(Shown(len(shown) + 1, s.article, s.score, why))
         return shown, displayed

@@ -8,12 +8,12 @@ anew from the one article, whose contents stay at hand for a while.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,37 +23,17 @@ from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.question_knn import QuestionKNN
-from rag.retrieval.term_counts import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, Frequencies, term_ids
+from rag.retrieval.term_counts import ANSWERS_FIELD, QUESTIONS_FIELD, TermCounts, term_ids
 from rag.text import Analyser, surface_forms
 from rag.types import Article, Floats, Question, Retriever, WordShare
 
-RECENT = 512  # articles whose contents stay at hand: those of some fifty questions
+RECENT = 512  # articles, and questions, whose terms stay at hand: those of some fifty questions asked
+QUESTIONS = 4  # asked: who asks has the answer explained next
 MAX_QUESTIONS = 3  # annotated questions that are shown
 COMPARED = 12  # questions of one article that a static encoder compares: those that share most words
 
 
-class AnalysedText(Counter[str]):
-    """The terms of a text that was analysed for this explanation."""
-
-    def of(self, terms: frozenset[str]) -> Mapping[str, int]:
-        """Return those of the terms that stand there, and how often."""
-        return {term: self[term] for term in terms if term in self}
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """The terms of one article by field, and of each annotated question that cites it."""
-
-    counts: Mapping[str, Frequencies]  # field -> term -> how often
-    questions: tuple[tuple[Question, frozenset[str]], ...]  # those that cite it, with their terms
-
-    def in_text(self, terms: frozenset[str]) -> frozenset[str]:
-        """Return those of the terms that stand in the text."""
-        return frozenset(self.counts["text"].of(terms))
-
-    def in_law(self, terms: frozenset[str]) -> frozenset[str]:
-        """Return those of the terms that stand in the law itself: text, headings or code."""
-        return frozenset(chain.from_iterable(self.counts[name].of(terms) for name in LAW_FIELDS))
+Counts: TypeAlias = Callable[[Sequence[str], frozenset[str]], Sequence[TermCounts]]
 
 
 class Explainer:
@@ -66,13 +46,13 @@ class Explainer:
         analyser: Analyser,
         keyword: Retriever,
         meaning: Retriever | None = None,
-        counts: Callable[[str], Mapping[str, Frequencies] | None] | None = None,
+        counts: Counts | None = None,
         nearest: QuestionKNN | None = None,
     ) -> None:
         """Take an index and the annotated questions that it learnt from apart.
 
         A BM25 tells what each word adds, a dense retriever cosines. `counts` gives how often terms stand in
-        an article's fields where the index stores it, else None; `nearest` has the terms and vectors of the
+        the fields of articles where the index stores it; `nearest` has the terms and vectors of the
         annotated questions.
         """
         self.articles = {article.id: article for article in articles}
@@ -83,41 +63,65 @@ class Explainer:
         self.analyser = analyser
         self._bm25 = keyword if isinstance(keyword, BM25) else None
         self._dense = meaning if isinstance(meaning, Dense) else None
-        self._counts = counts
         self._encode_questions = nearest.vectors if nearest is not None else None
-        self.contents = lru_cache(maxsize=RECENT)(self._contents)
+        self._counts = lru_cache(maxsize=QUESTIONS)(counts or self._counted)
+        self._analysed = lru_cache(maxsize=RECENT)(self._analyse)
+        self._overlaps = lru_cache(maxsize=RECENT)(self._compared)
         terms = nearest.terms if nearest is not None else analyser.terms
         self._question_terms = lru_cache(maxsize=RECENT)(terms)  # articles shown together share questions
 
-    def _contents(self, article_id: str) -> Contents:
+    def forget(self) -> None:
+        """Clear what was looked up for the last questions."""
+        for looked_up in (self._counts, self._analysed, self._overlaps, self._question_terms):
+            looked_up.cache_clear()
+
+    def counts(self, article_ids: Iterable[str], terms: frozenset[str]) -> Mapping[str, TermCounts]:
+        """Return article id -> field -> how often those of the terms stand there that do."""
+        ids = tuple(article_ids)
+        return dict(zip(ids, self._counts(ids, terms), strict=True))
+
+    def _counted(self, ids: Sequence[str], terms: frozenset[str]) -> list[TermCounts]:
+        """Return what `Counts` does, by analysing the articles."""
+        return [
+            {name: {term: of[term] for term in terms & of.keys()} for name, of in self._analysed(id_).items()}
+            for id_ in ids
+        ]
+
+    def _analyse(self, article_id: str) -> TermCounts:
         article, terms = self.articles[article_id], self.analyser.terms
         cited = self.cited.get(article_id, ())
-        question_terms = [self._question_terms(question.text) for question in cited]
-        questions = tuple(zip(cited, map(frozenset, question_terms), strict=True))
-        stored = self._counts(article_id) if self._counts is not None else None
-        if stored is not None:
-            return Contents(stored, questions)
-        answers = (self._question_terms(q.answer) for q in cited if q.answer)
-        counts = {
-            "text": AnalysedText(terms(article.text)),
-            "headings": AnalysedText(chain.from_iterable(map(terms, article.headings))),
-            "code": AnalysedText(terms(article.code)),
-            QUESTIONS_FIELD: AnalysedText(chain.from_iterable(question_terms)),
-            ANSWERS_FIELD: AnalysedText(chain.from_iterable(answers)),
+        answers = [question.answer for question in cited if question.answer]
+        return {
+            "text": Counter(terms(article.text)),
+            "headings": Counter(chain.from_iterable(map(terms, article.headings))),
+            "code": Counter(terms(article.code)),
+            QUESTIONS_FIELD: Counter(chain.from_iterable(self._question_terms(q.text) for q in cited)),
+            ANSWERS_FIELD: Counter(chain.from_iterable(map(self._question_terms, answers))),
         }
-        return Contents(counts, questions)
+
+    def _compared(self, article_id: str, terms: frozenset[str]) -> list[tuple[str, tuple[str, ...], float]]:
+        """Return the annotated questions of an article, the most similar first.
+
+        Of each its text, the terms in common, and their part of the terms of either (Jaccard 1901).
+        """
+        found: dict[str, tuple[str, tuple[str, ...], float]] = {}
+        for question in self.cited.get(article_id, ()):
+            if question.text not in found:
+                own = frozenset(self._question_terms(question.text))
+                shared = own & terms
+                either = len(own) + len(terms) - len(shared)
+                found[question.text] = question.text, tuple(sorted(shared)), len(shared) / (either or 1)
+        return sorted(found.values(), key=lambda of: -of[2])
 
     def similar_questions(self, article_id: str, terms: frozenset[str], most: int = 2) -> tuple[str, ...]:
         """Return annotated questions of an article that share terms with these, the most similar first.
 
         One term in common says nothing, unless the question has only that one.
         """
-        found = []
-        for n, (question, own) in enumerate(self.contents(article_id).questions):
-            shared = len(own & terms)
-            if shared >= min(2, len(terms)) and shared:
-                found.append((-shared / (len(own) + len(terms) - shared), n, question.text))
-        return tuple(dict.fromkeys(text for _, _, text in sorted(found)))[:most]
+        least = max(1, min(2, len(terms)))
+        return tuple(text for text, shared, _ in self._overlaps(article_id, terms) if len(shared) >= least)[
+            :most
+        ]
 
     def explain(
         self,
@@ -157,33 +161,25 @@ class Explainer:
             return {}
         positions = {id_: bm25.order.positions[id_] for id_ in ids if id_ in bm25.order.positions}
         rows = np.array(list(positions.values()), dtype=np.int64)
-        shares: dict[str, list[WordShare]] = {}
-        terms = Counter(self.analyser.terms(question))
-        counts = self._field_counts(positions, frozenset(terms))
-        for term, times in terms.items():
-            if (number := bm25.index.vocab_dict.get(term)) is None:
-                continue
-            adds = bm25.postings.of_term(number, rows).tolist()
-            for article_id, added in zip(positions, adds, strict=True):
-                if math.isnan(added):
-                    continue
-                share = times * added
-                fields = counts[article_id].items()
-                held = {f: bm25.weights.get(f, 0.0) * of[term] for f, of in fields if term in of}
-                total = sum(held.values())
-                parts = {f: share * (value / total) for f, value in held.items() if value > 0}
-                word = WordShare(term, surface.get(term, term), share, parts)
-                shares.setdefault(article_id, []).append(word)
+        shares: dict[str, list[WordShare]] = {id_: [] for id_ in positions}
+        found, known = list(positions), bm25.index.vocab_dict
+        asked = Counter(self.analyser.terms(question))
+        law = {pair.law for pair in expanded.used(question)} if expanded is not None else set()
+        counts = self.counts(positions, frozenset(asked.keys() | law))
+        terms = [term for term in asked if term in known]
+        adds = bm25.postings.of_terms(term_ids(terms, known), rows)
+        for row, column in np.argwhere(~np.isnan(adds)).tolist():
+            term, article_id = terms[row], found[column]
+            share = asked[term] * float(adds[row, column])
+            fields = counts[article_id].items()
+            held = {f: bm25.weights.get(f, 0.0) * of[term] for f, of in fields if term in of}
+            total = sum(held.values())
+            parts = {f: share * (value / total) for f, value in held.items() if value > 0}
+            shares[article_id].append(WordShare(term, surface.get(term, term), share, parts))
         if expanded is not None:
-            counts = self._field_counts(positions, frozenset(pair.law for pair in expanded.used(question)))
             for id_, own in expanded.shares(question, positions, counts).items():
-                shares.setdefault(id_, []).extend(own)
+                shares[id_].extend(own)
         return {id_: tuple(sorted(own, key=lambda s: (-s.share, s.term))) for id_, own in shares.items()}
-
-    def _field_counts(
-        self, article_ids: Iterable[str], terms: frozenset[str]
-    ) -> dict[str, dict[str, Mapping[str, int]]]:
-        return {id_: {f: c.of(terms) for f, c in self.contents(id_).counts.items()} for id_ in article_ids}
 
     def _cosine_shares(
         self, question: str, article_ids: Sequence[str], vector: Floats | None, surface: Mapping[str, str]
@@ -217,24 +213,26 @@ class Explainer:
     ) -> Mapping[str, tuple[SimilarQuestion, ...]]:
         """Return the annotated questions nearest to this one, by article; all are encoded in one batch."""
         terms = frozenset(self.analyser.terms(question))
-        known: dict[str, list[SimilarQuestion]] = {}
-        for id_ in article_ids:
-            found: dict[str, SimilarQuestion] = {}  # by text: without repeats
-            for annotated, own in self.contents(id_).questions:
-                shared, overlap = tuple(sorted(own & terms)), len(own & terms) / (len(own | terms) or 1)
-                found.setdefault(annotated.text, SimilarQuestion(annotated.text, shared, overlap))
-            known[id_] = sorted(found.values(), key=lambda a: (-a.overlap, a.text))
+        by_text = {id_: sorted(self._overlaps(id_, terms), key=itemgetter(0)) for id_ in article_ids}
+        known = {id_: sorted(own, key=lambda of: -of[2]) for id_, own in by_text.items()}
+        cosines: dict[str, float | None] = {}
         if vector is not None and self._dense is not None:
             encoder = self._dense.encoder
             # a large model takes its time: it compares only those that are shown
             most = COMPARED if isinstance(encoder, StaticEncoder) else MAX_QUESTIONS
             known = {id_: nearest[:most] for id_, nearest in known.items()}
-            texts = sorted({similar.text for nearest in known.values() for similar in nearest})
+            texts = sorted({text for nearest in known.values() for text, _, _ in nearest})
             encode = self._encode_questions or encoder.encode_questions
             vectors = encode(texts) if texts else np.zeros((0, encoder.dim), np.float32)
-            cosines = {t: float(v @ vector) if v.any() else None for t, v in zip(texts, vectors, strict=True)}
-            known = {id_: [replace(a, cosine=cosines[a.text]) for a in own] for id_, own in known.items()}
-        return {
-            id_: tuple(sorted(own, key=lambda a: (-a.nearness, -a.overlap, a.text))[:MAX_QUESTIONS])
-            for id_, own in known.items()
-        }
+            alike, read = np.vecdot(vectors, vector).tolist(), np.any(vectors, axis=1)
+            cosines = {t: cosine if r else None for t, cosine, r in zip(texts, alike, read, strict=True)}
+        similar = {}
+        for id_, own in known.items():
+            near = ((cosines.get(text), text, shared, overlap) for text, shared, overlap in own)
+            # by the cosine where there is one
+            best = sorted(near, key=lambda of: (-(of[3] if of[0] is None else of[0]), -of[3], of[1]))
+            similar[id_] = tuple(
+                SimilarQuestion(text, shared, overlap, cosine)
+                for cosine, text, shared, overlap in best[:MAX_QUESTIONS]
+            )
+        return similar

@@ -11,6 +11,7 @@ from rag.engine.searcher import Searcher
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
+from rag.retrieval.question_knn import QuestionKNN
 from rag.text import Analyser, SpellingCorrection
 from rag.text.spelling import TolerantAnalyser
 from rag.types import Question, Ranking
@@ -32,13 +33,10 @@ class Notices:
 
         The similarity of the annotated questions is a feature.
         """
-        keyword, meaning = searcher.keyword, searcher.meaning
-        if confidence is None or not isinstance(keyword, BM25) or not isinstance(meaning, Dense):
+        fitted_for = (confidence.corpus_sha256, confidence.ranked_by) if confidence is not None else None
+        signals = signals_of(searcher, self.analyser, questions)
+        if signals is None or fitted_for != (sha256, searcher.ranked_by):
             return self
-        if (confidence.corpus_sha256, confidence.ranked_by) != (sha256, searcher.ranked_by):
-            return self
-        nearest = searcher.nearest_questions
-        signals = Signals(self.analyser, keyword, meaning.encoder, questions, nearest)
         return Notices(self.topics, self.analyser, confidence, signals)
 
     def corrections(self, question: str) -> tuple[SpellingCorrection, ...]:
@@ -61,3 +59,18 @@ class Notices:
         if probability is None or self.confidence is None:
             return False
         return probability < self.confidence.threshold
+
+
+def signals_of(searcher: Searcher, analyser: Analyser, questions: Sequence[Question]) -> Signals | None:
+    """Return what makes a confidence's features of a search; None without a BM25 and an encoder.
+
+    `questions` are the annotated ones that the index learnt from.
+    """
+    keyword, meaning = searcher.keyword, searcher.meaning
+    if not isinstance(keyword, BM25) or not isinstance(meaning, Dense):
+        return None
+    nearest = searcher.nearest_questions
+    if nearest is None:
+        nearest = QuestionKNN(questions, keyword.order, keyword.mask, analyser, meaning.encoder)
+        nearest.vector = meaning.vector
+    return Signals(analyser, keyword, meaning.encoder, nearest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ import scipy.sparse as sp
 from rag.errors import BadInput
 from rag.retrieval.base import ScoredRetriever
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
-from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts, Postings
+from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts, Postings, TermCounts
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed, TranslationModel
 from rag.text import surface_forms
 from rag.types import Doubles, Floats, Ints, WordShare
@@ -179,7 +178,7 @@ class ExpandedBM25(ScoredRetriever):
         return np.asarray(added, np.float64), (likelier * times).sum(axis=1)
 
     def shares(
-        self, question: str, places: Mapping[str, int], fields: Mapping[str, Mapping[str, Mapping[str, int]]]
+        self, question: str, places: Mapping[str, int], fields: Mapping[str, TermCounts]
     ) -> dict[str, tuple[WordShare, ...]]:
         """Return what each expanded term adds to the score of articles, the largest share first.
 
@@ -189,20 +188,19 @@ class ExpandedBM25(ScoredRetriever):
         found: dict[str, list[WordShare]] = {}
         rows = np.array(list(places.values()), dtype=np.int64)
         postings = Postings(self.words.indptr, self.words.indices, self.words.adds)
-        for pair in self.used(question):
-            adds = postings.of_term(self._number[pair.law], rows).tolist()
-            for id_, added in zip(places, adds, strict=True):
-                if math.isnan(added):
-                    continue
-                share = self.weight * pair.weight * added
-                held = {
-                    name: self.keyword.weights.get(name, 0.0) * of[pair.law]
-                    for name, of in fields[id_].items()
-                    if name in LAW_FIELDS and of.get(pair.law)
-                }
-                whole = sum(held.values()) or 1.0
-                parts = {name: share * part / whole for name, part in held.items() if part > 0}
-                found.setdefault(id_, []).append(WordShare(pair.law, pair.typed, share, parts, pair.form))
+        ids, used = list(places), self.used(question)
+        adds = postings.of_terms(np.array([self._number[pair.law] for pair in used], np.int64), rows)
+        for row, column in np.argwhere(~np.isnan(adds)).tolist():
+            id_, pair = ids[column], used[row]
+            share = self.weight * pair.weight * float(adds[row, column])
+            held = {
+                name: self.keyword.weights.get(name, 0.0) * fields[id_][name][pair.law]
+                for name in LAW_FIELDS
+                if pair.law in fields[id_][name]
+            }
+            whole = sum(held.values()) or 1.0
+            parts = {name: share * part / whole for name, part in held.items() if part > 0}
+            found.setdefault(id_, []).append(WordShare(pair.law, pair.typed, share, parts, pair.form))
         return {id_: tuple(sorted(own, key=lambda s: (-s.share, s.term))) for id_, own in found.items()}
 
 

@@ -8,7 +8,7 @@ single gain of all that was tried (docs/results.md).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 
@@ -54,6 +54,7 @@ class QuestionIndex:
     postings: Postings  # (n_questions, n_terms): what a term adds to BM25
     vectors: Floats | None  # (n_questions, dim) unit vectors
     terms: Sequence[Sequence[str]]  # of each question
+    _last: list[tuple[Floats, Floats]] = field(default_factory=list, init=False)  # a vector, its cosines
 
     @classmethod
     def of(
@@ -102,13 +103,25 @@ class QuestionIndex:
         words = self._words(terms)
         near = words / max(float(words.max(initial=0)), 1e-9)
         if vector is not None and self.vectors is not None and vector.any():
-            near = np.maximum(np.vecdot(self.vectors, vector), 0) + WORDS * near
+            near = np.maximum(self.cosines(vector), 0) + WORDS * near
         best = float(near.max(initial=0))
         if best <= 0:
             return np.zeros(len(self.cited), np.float32)
         # in double precision a sum does not depend on the order of what it adds
         each = np.where(near > 0, np.exp((near - best) / FADING), 0.0).astype(np.float64)
         return np.asarray(each @ self.cites, np.float32)
+
+    def cosines(self, vector: Floats) -> Floats:
+        """Return the cosine of each question with a `vector`, (dim,); those of the last one stay at hand."""
+        if self.vectors is None:
+            return np.zeros(len(self.questions), np.float32)
+        last = next(iter(self._last), None)
+        if last is not None and np.array_equal(last[0], vector):
+            return last[1]
+        # row by row: a product of the whole matrix rounds a row by where it stands
+        found: Floats = np.vecdot(self.vectors, vector)
+        self._last[:] = [(vector, found)]
+        return found
 
     def _words(self, terms: Sequence[str]) -> Floats:
         return self.postings.sums(term_ids(terms, self.vocabulary), len(self.questions)).astype(np.float32)
@@ -118,8 +131,7 @@ class QuestionIndex:
         none, words = np.zeros(len(self.cited), np.float32), self._best(self._words(terms))
         if vector is None or self.vectors is None:
             return QuestionVotes(none, words, none)
-        # row by row: a product of the whole matrix rounds a row by where it stands
-        cosine = np.maximum(np.vecdot(self.vectors, vector), 0).astype(np.float32)
+        cosine = np.maximum(self.cosines(vector), 0)
         best = cosine.max(initial=0)
         if best <= 0:  # none is near: votes would only count who is cited most
             return QuestionVotes(none, words, none)
@@ -159,6 +171,8 @@ class QuestionKNN(ScoredRetriever):
         super().__init__(order, mask)
         self._questions, self._tokenised, self._sections = questions, tokenised, sections
         self.analyser, self.encoder = analyser, encoder
+        # an index puts `Dense.vector` here, so that a question is encoded once
+        self.vector: Callable[[str], Floats] = lambda question: self.vectors([question])[0]
 
     @cached_property
     def index(self) -> QuestionIndex:
@@ -170,6 +184,12 @@ class QuestionKNN(ScoredRetriever):
         """Return the terms of a text, which need not be cut again if it is one of the questions."""
         row = self.index.row.get(text)
         return self.analyser.terms(text) if row is None else self.index.terms[row]
+
+    def nearest(self, question: str, n: int) -> float:
+        """Return the mean cosine of the n annotated questions that are nearest; 0 where there are none."""
+        cosines = self.index.cosines(self.vector(question))
+        n = min(n, len(cosines))
+        return float(np.partition(cosines, len(cosines) - n)[-n:].mean()) if n else 0.0
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """Return the vectors of texts, (n_texts, dim); questions need not be encoded again.
@@ -186,7 +206,7 @@ class QuestionKNN(ScoredRetriever):
 
     def scores(self, question: str) -> Floats:
         """Return votes; -inf where nothing speaks for an article."""
-        vector = None if self.encoder is None else self.encoder.encode_questions([question])[0]
+        vector = None if self.encoder is None else self.vector(question)
         scores = np.zeros(len(self.order.ids), dtype=np.float32)
         scores[self.index.cited] = self.index.votes(self.analyser.terms(question), vector)
         if self._sections is not None and len(scores):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ QUESTIONS_FIELD = "questions"  # annotated-question expansion
 ANSWERS_FIELD = "answers"  # what was answered to those questions, where it is known
 ANNOTATED_FIELDS = (QUESTIONS_FIELD, ANSWERS_FIELD)
 Weights: TypeAlias = Mapping[str, float]  # field -> weight of 0 or more
+TermCounts: TypeAlias = Mapping[str, Mapping[str, int]]  # field -> term -> how often, where it stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,17 +149,20 @@ class Postings(NamedTuple):
         ]
         return np.concatenate([where[span] for span in spans]), np.concatenate(added)
 
-    def of_term(self, term: int, positions: Ints) -> Doubles:
-        """Return what one term adds to the articles at some positions; nan for those that lack it."""
-        span = slice(int(self.indptr[term]), int(self.indptr[term + 1]))
-        where, adds = self.indices[span], self.data[span]
-        rows = positions.astype(where.dtype)  # of one type: else numpy would first widen all postings
-        at = np.searchsorted(where, rows)  # articles come in their order
-        held = at < len(where)
-        held[held] = where[at[held]] == rows[held]
-        found = np.full(len(rows), np.nan)
-        found[held] = adds[at[held]]
-        return found
+    def of_terms(self, terms: Ints, positions: Ints) -> Doubles:
+        """Return what each term adds to the articles at some positions, (n_terms, n); nan where it is not.
+
+        Each term's postings come in the order of articles: all are searched side by side, by halves.
+        """
+        low = np.repeat(self.indptr[terms][:, None], len(positions), axis=1).astype(np.int64)
+        end = self.indptr[terms + 1][:, None]
+        high = np.broadcast_to(end, low.shape)
+        while (low < high).any():
+            middle = (low + high) >> 1
+            before = (self.indices.take(middle, mode="clip") < positions) & (low < high)
+            low, high = np.where(before, middle + 1, low), np.where(before, high, middle)
+        held = (low < end) & (self.indices.take(low, mode="clip") == positions)
+        return np.where(held, self.data.take(low, mode="clip"), np.nan).astype(np.float64)
 
     def sums(self, ids: Ints, n_articles: int) -> Doubles:
         """Return what the terms add to each article, (n_articles,)."""
@@ -179,10 +183,3 @@ def columns(positions: Ints, n_articles: int) -> npt.NDArray[np.int32]:
     column = np.full(n_articles, -1, dtype=np.int32)
     column[positions] = np.arange(len(positions), dtype=np.int32)
     return column
-
-
-class Frequencies(Protocol):
-    """How often terms stand in a text."""
-
-    def of(self, terms: frozenset[str], /) -> Mapping[str, int]:
-        """Return those of the terms that stand there, and how often."""

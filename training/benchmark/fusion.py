@@ -104,7 +104,7 @@ def timed(engine: Engine, questions: Sequence[str], say: ReportFigure) -> None:
 
     def forget() -> None:
         """Clear what one way looked up, of articles and of words, that would be there for the next."""
-        engine.explainer.contents.cache_clear()
+        engine.explainer.forget()
         if searcher.expanded is not None:
             searcher.expanded.used.cache_clear()
 

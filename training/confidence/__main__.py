@@ -23,12 +23,11 @@ from indexes.corpus.corpus import Corpus, appearing, read, to_learn_from
 from indexes.corpus.questions import read_questions
 from indexes.store import paths
 from indexes.store.open_index import open_index
-from rag.engine.confidence import NAMES, Signals
+from rag.engine.confidence import NAMES
 from rag.engine.engine import Engine
+from rag.engine.notices import signals_of
 from rag.errors import BadInput, PandectError
 from rag.ltr.reranker import KEYWORD, MEANING
-from rag.retrieval.bm25 import BM25
-from rag.retrieval.dense import Dense
 from rag.types import Bools
 from training.confidence import calibration
 from training.confidence.calibration import FALSE_ALARMS, AnsweredQuestions, CalibrationPlan, OutOfFold
@@ -83,8 +82,8 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
     Raises:
         BadInput: the index has no BM25 or no encoder, or its test questions have no dev half.
     """
-    keyword, meaning = engine.searcher.keyword, engine.searcher.meaning
-    if not isinstance(keyword, BM25) or not isinstance(meaning, Dense):
+    signals = signals_of(engine.searcher, engine.analyser, to_learn_from(corpus.questions))
+    if signals is None:
         raise BadInput("confidence needs a BM25 and an encoder: give an index that has both")
     test = list(read_test_questions(folder))
     dev = list(read_questions(folder.parent / DEV, corpus.articles))
@@ -93,7 +92,6 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
             'confidence is fitted to one half and measured on the other: give each question a "split"'
         )
     questions = (*test, *dev)
-    signals = Signals(engine.analyser, keyword, meaning.encoder, to_learn_from(corpus.questions))
     hybrid = engine.searcher.retriever("hybrid", engine.searcher.expansion("hybrid"))
     rows, labels = [], []
     for question in questions:

@@ -61,13 +61,21 @@ def test_what_is_read_of_one_article_is_what_was_counted(tmp_path: Path) -> None
     opened = Rows(tmp_path, made.order, made.vocabulary)
     terms = frozenset(made.vocabulary) | {"unheard"}
     for i, article_id in enumerate(made.order.ids):
-        read = opened(article_id)
-        assert read is not None
-        assert {name: row.of(terms) for name, row in read.items()} == {
-            name: words(made, name)[i] for name in FIELDS
-        }
-        assert read["text"].of(frozenset({"unheard"})) == {}
-    assert opened("elsewhere") is None
+        assert opened([article_id], terms) == [{name: words(made, name)[i] for name in FIELDS}]
+
+
+def test_several_articles_are_read_at_once(tmp_path: Path) -> None:
+    made = canonical(counted(VILLAGE))
+    save(made, tmp_path)
+    opened = Rows(tmp_path, made.order, made.vocabulary)
+    ids = made.order.ids[::-1] * 2
+    for some in (frozenset(sorted(made.vocabulary)[::3]), frozenset({"unheard"}), frozenset[str]()):
+        expected = [
+            {name: {t: n for t, n in words(made, name)[i].items() if t in some} for name in FIELDS}
+            for i in map(made.order.ids.index, ids)
+        ]
+        assert opened(ids, some) == expected
+    assert opened([], frozenset(made.vocabulary)) == []
 
 
 def test_numbers_too_large_for_a_field_s_type_stand_nowhere_in_it(tmp_path: Path) -> None:
@@ -78,10 +86,9 @@ def test_numbers_too_large_for_a_field_s_type_stand_nowhere_in_it(tmp_path: Path
     assert np.load(tmp_path / "code.indices.npy").dtype == np.uint8  # and there are 400 terms
     opened = rows(tmp_path, made.order, made.vocabulary)
     assert opened is not None
-    found = opened("a")
-    assert found is not None
-    assert found["code"].of(frozenset(made.vocabulary)) == {"w044": 1, "w200": 1}
-    assert len(found["text"].of(frozenset(made.vocabulary))) == 400
+    [found] = opened(["a"], frozenset(made.vocabulary))
+    assert found["code"] == {"w044": 1, "w200": 1}
+    assert len(found["text"]) == 400
     (tmp_path / "answers.data.npy").unlink()
     assert rows(tmp_path, made.order, made.vocabulary) is None
 

@@ -17,6 +17,7 @@ from rag.engine.result import Level, Result
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import EMPTY, Article, Question, Ranking
@@ -151,7 +152,8 @@ def signals(asked: list[Question]) -> tuple[Signals, BM25]:
     keyword = BM25.build(counts, BM25Settings(), Mask(ARTICLES), CUT)
     vocabulary = {CUT.terms(word)[0]: i for i, word in enumerate(("arbre", "clôture", "permis"))}
     encoder = StaticEncoder.of("eye", CUT, vocabulary, np.eye(3, dtype=np.float32))
-    return Signals(CUT, keyword, encoder, asked), keyword
+    nearest = QuestionKNN(asked, counts.order, keyword.mask, CUT, encoder)
+    return Signals(CUT, keyword, encoder, nearest), keyword
 
 
 def test_words_say_what_the_corpus_knows() -> None:
@@ -172,19 +174,12 @@ def test_best_article_never_passes_the_reach() -> None:
         assert ranking[0].score <= made.words(text).reach + 1e-4
 
 
-def test_nearest_is_the_mean_of_the_nearest_annotated_questions() -> None:
-    made, _ = signals(ASKED)
-    assert made.nearest("les arbres") == pytest.approx(0.5)  # 1 and 0: there are only two
-    assert made.nearest("xylophone") == 0
-    assert signals([])[0].nearest("les arbres") == 0
-    six = signals([ASKED[0]] * 5 + [ASKED[1]])[0]
-    assert six.nearest("les arbres") == pytest.approx(1.0)
-
-
 def test_call_joins_words_lists_and_neighbours() -> None:
     made, _ = signals(ASKED)
     found = made("arbre permis", KEYWORD, MEANING, elsewhere=False)
-    expected = features(made.words("arbre permis"), KEYWORD, MEANING, nearest=made.nearest("arbre permis"))
+    near = made.nearest.nearest("arbre permis", 5)
+    expected = features(made.words("arbre permis"), KEYWORD, MEANING, nearest=near)
+    assert near == pytest.approx(0.5**1.5)  # half of the cosine with one of the two
     assert found == expected
     assert found["known"] == 0.5
 

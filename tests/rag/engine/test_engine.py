@@ -413,8 +413,9 @@ def test_what_the_first_question_would_wait_for_can_be_done_before() -> None:
     engine = indexes.open()
     signals = engine.notices.signals
     assert signals is not None
-    assert "annotated_vectors" not in vars(signals)
+    assert "index" not in vars(signals.nearest)
     engine.warm()
-    assert len(vars(signals)["annotated_vectors"]) == len(signals._annotated) > 1000
+    assert len(signals.nearest.index.questions) > 1000
+    assert "index" in vars(signals.nearest)
     if engine.searcher.learned is not None:
         assert "index" in vars(engine.searcher.learned.evidence.nearest)

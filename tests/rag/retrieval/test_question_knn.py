@@ -56,6 +56,15 @@ def test_votes_by_hand() -> None:
     assert made.search(["bail"], 9) == [(Hit("9", round(1 + q3, 5)), Hit("10", round(q3, 5)))]
 
 
+def test_nearness_is_the_mean_of_the_nearest() -> None:
+    made = nearest(BY_HAND, AXES)
+    assert made.nearest("bail", 9) == pytest.approx((1 + math.sqrt(0.5)) / 3)  # there are only three
+    assert made.nearest("bail", 2) == pytest.approx((1 + math.sqrt(0.5)) / 2)
+    assert made.nearest("mur", 1) == pytest.approx(1)  # not what the one before was compared with
+    assert made.nearest("xylophone", 5) == 0
+    assert nearest([], AXES).nearest("bail", 5) == 0
+
+
 def bm25(length: int) -> float:
     """BM25 of three questions of 1, 1 and 2 words: idf ln(1 + 1.5 / 2.5), k1 1.2, b 0.75, mean length 4/3."""
     return math.log(1.6) / (1 + 1.2 * (0.25 + 0.75 * length / (4 / 3)))
