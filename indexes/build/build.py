@@ -27,7 +27,7 @@ from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.dense import Dense, Kind, build_vectors
+from rag.retrieval.dense import INT8_FROM, Dense, Int8Vectors, Kind, build_vectors
 from rag.retrieval.question_knn import QUESTION_KNN
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
@@ -175,6 +175,8 @@ def write_index(
     if encoder is not None and ready.vectors is not None:
         meaning = Dense(encoder, build_vectors(ready.vectors, settings.vectors), counts.order, mask)
         meaning.save(folder / "vectors.faiss")
+        if settings.vectors == "flat" and len(ready.vectors) >= INT8_FROM:
+            Int8Vectors.of(ready.vectors).save(folder)
         scored[MEANING] = meaning
     sample = score_distributions.sample(learnt, corpus.articles)
     score_distributions.save(score_distributions.estimate(scored, sample), folder)

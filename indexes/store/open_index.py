@@ -33,7 +33,7 @@ from rag.errors import BadInput, DamagedIndex, StaleIndex
 from rag.fusion.settings import FusionSettings
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
-from rag.retrieval.dense import Dense
+from rag.retrieval.dense import Dense, Int8Vectors
 from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
 from rag.text import Analyser
 from rag.text.analysers import analyser
@@ -204,7 +204,8 @@ def _meaning(
 
         encoder = TransformerEncoder(**manifest.encoder["options"])
     with damaged_if_unreadable(folder, cure):
-        return Dense(encoder, Dense.load_index(folder / "vectors.faiss"), order, mask)
+        index, int8 = Dense.load_index(folder / "vectors.faiss"), Int8Vectors.load(folder)
+        return Dense(encoder, index, order, mask, int8)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ class _Phrase:
     whole: bool
 
     def fits(self, terms: frozenset[str]) -> bool:
-        return bool(self.terms) and (self.terms == terms if self.whole else self.terms <= terms)
+        return self.terms == terms if self.whole else self.terms <= terms
 
 
 class Topics:
@@ -26,11 +26,13 @@ class Topics:
     def __init__(self, card: CorpusCard, codes: Collection[str], analyser: Analyser) -> None:
         """Cut the phrases of every topic; one whose law is among the `codes` is left aside."""
         self._analyser = analyser
-        self._topics = [
-            (topic, [self._phrase(text) for text in topic.phrases])
-            for topic in card.elsewhere
-            if not set(codes).intersection(topic.codes)
-        ]
+        self._topics = [topic for topic in card.elsewhere if not set(codes).intersection(topic.codes)]
+        self._phrases: dict[str, list[tuple[int, _Phrase]]] = {}  # by one term: the others are not looked at
+        for number, topic in enumerate(self._topics):
+            for text in topic.phrases:
+                phrase = self._phrase(text)
+                if phrase.terms:
+                    self._phrases.setdefault(min(phrase.terms), []).append((number, phrase))
 
     def _phrase(self, text: str) -> _Phrase:
         terms = frozenset(self._analyser.terms(text.removeprefix(WHOLE_QUESTION)))
@@ -43,4 +45,6 @@ class Topics:
         only term it is, and not a question about a bank transfer, which shares the stem.
         """
         terms = frozenset(self._analyser.terms(question))
-        return tuple(topic for topic, phrases in self._topics if any(p.fits(terms) for p in phrases))
+        looked_at = (each for term in terms for each in self._phrases.get(term, ()))
+        found = sorted({number for number, phrase in looked_at if phrase.fits(terms)})
+        return tuple(self._topics[number] for number in found)

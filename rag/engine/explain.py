@@ -28,6 +28,7 @@ from rag.text import Analyser, surface_forms
 from rag.types import Article, Floats, Question, Retriever, WordShare
 
 RECENT = 512  # articles, and questions, whose terms stay at hand: those of some fifty questions asked
+KEPT = 4096  # annotated questions whose terms stay at hand
 QUESTIONS = 4  # asked: who asks has the answer explained next
 MAX_QUESTIONS = 3  # annotated questions that are shown
 COMPARED = 12  # questions of one article that a static encoder compares: those that share most words
@@ -69,10 +70,17 @@ class Explainer:
         self._overlaps = lru_cache(maxsize=RECENT)(self._compared)
         terms = nearest.terms if nearest is not None else analyser.terms
         self._question_terms = lru_cache(maxsize=RECENT)(terms)  # articles shown together share questions
+        self._term_sets = lru_cache(maxsize=KEPT)(lambda text: frozenset(terms(text)))
 
     def forget(self) -> None:
         """Clear what was looked up for the last questions."""
-        for looked_up in (self._counts, self._analysed, self._overlaps, self._question_terms):
+        for looked_up in (
+            self._counts,
+            self._analysed,
+            self._overlaps,
+            self._question_terms,
+            self._term_sets,
+        ):
             looked_up.cache_clear()
 
     def counts(self, article_ids: Iterable[str], terms: frozenset[str]) -> Mapping[str, TermCounts]:
@@ -99,19 +107,17 @@ class Explainer:
             ANSWERS_FIELD: Counter(chain.from_iterable(map(self._question_terms, answers))),
         }
 
-    def _compared(self, article_id: str, terms: frozenset[str]) -> list[tuple[str, tuple[str, ...], float]]:
+    def _compared(self, article_id: str, terms: frozenset[str]) -> list[tuple[str, float, int]]:
         """Return the annotated questions of an article, the most similar first.
 
-        Of each its text, the terms in common, and their part of the terms of either (Jaccard 1901).
+        Of each its text, the terms in common as a part of those of either (Jaccard 1901), and their number.
         """
-        found: dict[str, tuple[str, tuple[str, ...], float]] = {}
-        for question in self.cited.get(article_id, ()):
-            if question.text not in found:
-                own = frozenset(self._question_terms(question.text))
-                shared = own & terms
-                either = len(own) + len(terms) - len(shared)
-                found[question.text] = question.text, tuple(sorted(shared)), len(shared) / (either or 1)
-        return sorted(found.values(), key=lambda of: -of[2])
+        found = []
+        for text in dict.fromkeys(question.text for question in self.cited.get(article_id, ())):
+            own = self._term_sets(text)
+            shared = len(own & terms)
+            found.append((text, shared / (len(own) + len(terms) - shared or 1), shared))
+        return sorted(found, key=itemgetter(1), reverse=True)
 
     def similar_questions(self, article_id: str, terms: frozenset[str], most: int = 2) -> tuple[str, ...]:
         """Return annotated questions of an article that share terms with these, the most similar first.
@@ -119,9 +125,7 @@ class Explainer:
         One term in common says nothing, unless the question has only that one.
         """
         least = max(1, min(2, len(terms)))
-        return tuple(text for text, shared, _ in self._overlaps(article_id, terms) if len(shared) >= least)[
-            :most
-        ]
+        return tuple(text for text, _, shared in self._overlaps(article_id, terms) if shared >= least)[:most]
 
     def explain(
         self,
@@ -213,8 +217,10 @@ class Explainer:
     ) -> Mapping[str, tuple[SimilarQuestion, ...]]:
         """Return the annotated questions nearest to this one, by article; all are encoded in one batch."""
         terms = frozenset(self.analyser.terms(question))
-        by_text = {id_: sorted(self._overlaps(id_, terms), key=itemgetter(0)) for id_ in article_ids}
-        known = {id_: sorted(own, key=lambda of: -of[2]) for id_, own in by_text.items()}
+        known = {
+            id_: sorted(sorted(self._overlaps(id_, terms)), key=itemgetter(1), reverse=True)
+            for id_ in article_ids
+        }
         cosines: dict[str, float | None] = {}
         if vector is not None and self._dense is not None:
             encoder = self._dense.encoder
@@ -228,11 +234,11 @@ class Explainer:
             cosines = {t: cosine if r else None for t, cosine, r in zip(texts, alike, read, strict=True)}
         similar = {}
         for id_, own in known.items():
-            near = ((cosines.get(text), text, shared, overlap) for text, shared, overlap in own)
+            near = ((cosines.get(text), overlap, text) for text, overlap, _ in own)
             # by the cosine where there is one
-            best = sorted(near, key=lambda of: (-(of[3] if of[0] is None else of[0]), -of[3], of[1]))
+            best = sorted(near, key=lambda of: (-(of[1] if of[0] is None else of[0]), -of[1], of[2]))
             similar[id_] = tuple(
-                SimilarQuestion(text, shared, overlap, cosine)
-                for cosine, text, shared, overlap in best[:MAX_QUESTIONS]
+                SimilarQuestion(text, tuple(sorted(self._term_sets(text) & terms)), overlap, cosine)
+                for cosine, overlap, text in best[:MAX_QUESTIONS]
             )
         return similar

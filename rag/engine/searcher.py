@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import compress
 
 from rag.corpus.structure import Sections
 from rag.engine.confidence import RECIPROCAL
@@ -167,9 +168,10 @@ class Searcher:
         """
         places: dict[str, Mapping[str, int]] = {}
         for name, found in lists.items():
-            rows = zip(wanted, found.rows(wanted).tolist(), strict=True)
-            rank_of = ranks(found)
-            places[name] = {id_: int(rank_of[row]) for id_, row in rows if row >= 0}
+            rows = found.rows(wanted)
+            held = rows >= 0
+            its_ids = compress(wanted, held.tolist())
+            places[name] = dict(zip(its_ids, ranks(found, rows[held]).tolist(), strict=True))
         if len(lists) < 2 or self.learned is not None:  # a learned reranker has reasons of its own
             return places, {}
         shares = self.fusion.shares(lists, wanted, self.distributions)

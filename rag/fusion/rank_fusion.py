@@ -22,9 +22,10 @@ Rankings: TypeAlias = Sequence[Ranking]
 Weights: TypeAlias = Sequence[float] | None
 
 
-def ranks(ranking: Ranking) -> Ints:
-    """Return the rank of each article, (n,), from 1: the number of larger scores plus 1."""
-    return np.searchsorted(-ranking.scores, -ranking.scores) + 1
+def ranks(ranking: Ranking, rows: Ints | None = None) -> Ints:
+    """Return the rank of all articles, (n,), or of those in some rows: the number of larger scores plus 1."""
+    scores = -ranking.scores
+    return np.searchsorted(scores, scores if rows is None else scores[rows]) + 1
 
 
 def borda(rankings: Rankings, k: int, *, weights: Weights = None) -> Ranking:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 import faiss
 import numpy as np
-import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
-from rag.types import EMPTY, ArticleOrder, Bools, Encoder, Filter, Floats, Ranking, rank
+from rag.types import DECIMALS, EMPTY, ArticleOrder, Doubles, Encoder, Filter, Floats, Ints, Ranking, rank
 
 Kind: TypeAlias = Literal["flat", "hnsw", "8bit"]
 SPARE = 64  # candidates past k that are scored again, for ties at the edge
 WALK = 128  # the fewest articles that a walk through the graph compares
 BLOCK = 8192  # vectors that are read at once
 RECENT = 8  # questions whose vectors stay at hand: who searches for one has the answer explained next
+INT8_FILE = "vectors-int8.faiss"
+INT8_FROM = 5000  # articles, from which on an index keeps bytes too: fewer are searched as fast without
 BATCH = 8  # from so many questions on, more threads pay
 
 
@@ -50,6 +53,68 @@ def build_vectors(vectors: Floats, kind: Kind = "flat") -> faiss.Index:
     return cast(faiss.Index, index)
 
 
+@dataclass(frozen=True)
+class Int8Vectors:
+    """Vectors rounded to bytes, which find what is then scored exactly: a quarter of the memory is read.
+
+    How far rounding may move a cosine is known, so that nothing is missed (scalar quantisation with
+    re-scoring).
+    """
+
+    index: faiss.Index
+    scale: float  # a byte is a number of the vector times this
+    error: float  # the largest distance of a vector from its bytes
+
+    @classmethod
+    def of(cls, vectors: Floats) -> Int8Vectors:
+        """Round unit vectors, (n_articles, dim) float32, all with one scale."""
+        largest = max((float(np.abs(block).max()) for block in _blocks(vectors)), default=0.0)
+        scale = 127 / (largest or 1.0)
+        library: Any = faiss.ScalarQuantizer  # its stubs leave some kinds out
+        index = faiss.IndexScalarQuantizer(
+            vectors.shape[1], library.QT_8bit_direct_signed, faiss.METRIC_INNER_PRODUCT
+        )
+        error = 0.0
+        for block in _blocks(vectors):
+            codes = np.round(block * np.float32(scale))
+            index.add(codes)
+            error = max(error, float(np.linalg.norm(block - codes / np.float32(scale), axis=1).max()))
+        return cls(index, scale, error)
+
+    def search(
+        self, questions: Floats, n: int, params: faiss.SearchParameters | None = None
+    ) -> tuple[Floats, Ints, Doubles]:
+        """Return the n nearest of each question, (n_questions, n) cosines and positions.
+
+        Questions, (n_questions, dim), not zeros, are rounded too: FAISS multiplies bytes. Last comes how far
+        the cosine of any article may be off, (n_questions,): the bound of Cauchy and Schwarz.
+        """
+        scale = 127 / np.abs(questions).max(axis=1, keepdims=True)
+        rounded = np.round(questions * scale)
+        found, positions = self.index.search(rounded, n, params=params)
+        lost = np.linalg.norm(questions - rounded / scale, axis=1)
+        off = lost * (1 + self.error) + np.linalg.norm(questions, axis=1) * self.error
+        return found / (scale * np.float32(self.scale)), positions, off.astype(np.float64)
+
+    def save(self, folder: Path) -> None:
+        """Write it into a folder."""
+        faiss.write_index(self.index, str(folder / INT8_FILE))
+        about = {"scale": self.scale, "error": self.error}
+        (folder / INT8_FILE).with_suffix(".json").write_text(json.dumps(about) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Int8Vectors | None:
+        """Open what `save` wrote, memory-mapped; None where there is none."""
+        if not (folder / INT8_FILE).is_file():
+            return None
+        about = json.loads((folder / INT8_FILE).with_suffix(".json").read_text(encoding="utf-8"))
+        return cls(Dense.load_index(folder / INT8_FILE), float(about["scale"]), float(about["error"]))
+
+
+def _blocks(vectors: Floats) -> Iterator[Floats]:
+    return (vectors[begin : begin + BLOCK] for begin in range(0, len(vectors), BLOCK))
+
+
 class Dense:
     """Ranks articles by the cosine of their vector with the question's.
 
@@ -57,8 +122,17 @@ class Dense:
     question at a time, so that neither FAISS's order of ties nor the size of a batch changes a result.
     """
 
-    def __init__(self, encoder: Encoder, index: faiss.Index, order: ArticleOrder, mask: Mask) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        index: faiss.Index,
+        order: ArticleOrder,
+        mask: Mask,
+        int8: Int8Vectors | None = None,
+    ) -> None:
+        """Search an index, or the bytes of the same vectors before it."""
         self.encoder, self.index, self.order, self.mask = encoder, index, order, mask
+        self.int8 = int8
         self._threads = os.cpu_count() or 1
         self.vector = lru_cache(maxsize=RECENT)(self._vector)
 
@@ -80,18 +154,44 @@ class Dense:
         return self._nearest(vectors, k, where)
 
     def _nearest(self, vectors: Floats, k: int, where: Filter | None) -> list[Ranking]:
+        """Return the rankings of vectors, (n_questions, dim).
+
+        What is proposed is as many as are asked for and a few more. Where others could still be as good, the
+        question is asked again for four times as many; the others are not, so that what an approximate
+        index finds does not depend on the batch.
+        """
         keep = self.mask(where)
-        known = np.flatnonzero(np.any(vectors != 0, axis=1))
+        admitted = np.arange(len(self.order.ids)) if keep is None else np.flatnonzero(keep)
         answers = [EMPTY for _ in vectors]
-        if len(known):
-            # one thread answers one question faster than two do: starting the others costs more
-            faiss.omp_set_num_threads(1 if len(known) < BATCH else self._threads)
-            for i, candidates in zip(known, self._propose(vectors[known], k, keep), strict=True):
-                positions = np.sort(candidates)
-                stored = self.index.reconstruct_batch(positions).astype(np.float64)
-                cosines = (stored * vectors[i].astype(np.float64)).sum(axis=1)
-                answers[i] = rank(cosines, self.order, k, positions=positions)
+        pending = np.flatnonzero(np.any(vectors != 0, axis=1))
+        # one thread answers one question faster than two do: starting the others costs more
+        faiss.omp_set_num_threads(1 if len(pending) < BATCH else self._threads)
+        graph = isinstance(self.index, faiss.IndexHNSW)
+        depth = k + max(SPARE, k if self.int8 is not None else 0)
+        while len(pending):
+            walk = max(WALK, depth) * len(self.order.ids) // max(len(admitted), 1)  # a filter turns most away
+            if depth >= len(admitted) or (graph and walk >= len(admitted)):
+                for i in pending:
+                    answers[i] = self._exact(vectors[i], admitted, k)
+                break
+            params = self._params(walk, None if keep is None else admitted)
+            asked, off = vectors[pending], np.zeros(len(pending))
+            if self.int8 is not None:
+                scores, positions, off = self.int8.search(asked, depth, params)
+            else:
+                scores, positions = self.index.search(asked, depth, params=params)
+            for i, found in zip(pending, positions, strict=True):
+                answers[i] = self._exact(vectors[i], found[found >= 0], k)
+            # what was not proposed has at most this, and what rounding could still tie is proposed
+            rest = scores[:, -1] + off + 2 * 10.0**-DECIMALS
+            worst = [answers[i].scores[-1] if len(answers[i]) else -np.inf for i in pending]
+            pending, depth = pending[rest >= worst], 4 * depth
         return answers
+
+    def _exact(self, vector: Floats, candidates: Ints, k: int) -> Ranking:
+        positions = np.sort(candidates)
+        stored = self.index.reconstruct_batch(positions).astype(np.float64)
+        return rank(np.vecdot(stored, vector.astype(np.float64)), self.order, k, positions=positions)
 
     def _vector(self, question: str) -> Floats:
         """Return the vector of one question, (dim,); `vector` keeps the last few. Not to be written to."""
@@ -113,31 +213,7 @@ class Dense:
                 found[begin : begin + size] = self.index.reconstruct_n(begin, size) @ vector
         return found
 
-    def _propose(self, vectors: Floats, k: int, keep: Bools | None) -> list[npt.NDArray[np.int64]]:
-        """Return candidate positions a question: the best k and every one that may tie with the last.
-
-        Questions whose ties go on past the candidates are asked again for four times as many; the
-        others are not, so that what an approximate index finds does not depend on the batch.
-        """
-        total = len(self.order.ids)
-        admitted = np.arange(total) if keep is None else np.flatnonzero(keep)
-        n, k = len(admitted), min(k, len(admitted))
-        found = [admitted for _ in vectors]
-        pending, depth = np.arange(len(vectors)), k + SPARE
-        while depth < n and len(pending):
-            walk = max(WALK, depth) * total // n  # a filter turns most of those away that the walk meets
-            if isinstance(self.index, faiss.IndexHNSW) and walk >= n:
-                break  # it would meet more than there are: all that are admitted are scored instead
-            selected = None if keep is None else admitted
-            params = self._params(walk, selected)
-            scores, positions = self.index.search(vectors[pending], depth, params=params)
-            done = scores[:, -1] < scores[:, k - 1] - 2e-5  # what rounding to 5 decimals could still tie
-            for i, row in zip(pending[done], positions[done], strict=True):
-                found[i] = row[row >= 0]
-            pending, depth = pending[~done], 4 * depth
-        return found
-
-    def _params(self, walk: int, selected: npt.NDArray[np.int64] | None) -> faiss.SearchParameters | None:
+    def _params(self, walk: int, selected: Ints | None) -> faiss.SearchParameters | None:
         selector = {} if selected is None else {"sel": faiss.IDSelectorBatch(selected)}
         if isinstance(self.index, faiss.IndexHNSW):
             library: Any = faiss  # its stubs leave this out

@@ -73,9 +73,10 @@ class LawWords:
                 raise BadInput(f"{paths[name]} holds {array.dtype} of {array.shape}, not {held} numbers")
         return cls(**{name: np.asarray(array) for name, array in arrays.items()})
 
-    def span(self, number: int) -> slice:
-        """Return where the articles of a term stand."""
-        return slice(int(self.indptr[number]), int(self.indptr[number + 1]))
+    @property
+    def postings(self) -> Postings:
+        """What each term adds, by term."""
+        return Postings(self.indptr, self.indices, self.adds)
 
     def by_article(self, n_articles: int) -> tuple[sp.csr_array, sp.csr_array]:
         """Return `adds` and `shares`, (n_articles, n_terms), for a few candidates among all articles."""
@@ -144,11 +145,12 @@ class ExpandedBM25(ScoredRetriever):
 
     def expanded(self, terms: Sequence[str]) -> Doubles:
         """Return what the expanded terms alone add, (n_articles,), before the weight."""
-        added = np.zeros(len(self.order.ids))
-        for pair in self.model.expand(terms, self.without):
-            span = self.words.span(self._number[pair.law])
-            added[self.words.indices[span]] += pair.weight * self.words.adds[span].astype(np.float64)
-        return added
+        pairs = self.model.expand(terms, self.without)
+        at, rows = self.words.postings.of_each(np.array([self._number[p.law] for p in pairs], dtype=np.int64))
+        weights = np.array([pair.weight for pair in pairs], dtype=np.float64)[rows]
+        adds = weights * self.words.adds[at]
+        sums = np.bincount(self.words.indices[at], weights=adds, minlength=len(self.order.ids))
+        return np.asarray(sums, np.float64)
 
     def of_articles(self, terms: Sequence[str], positions: Ints) -> tuple[Doubles, Doubles]:
         """Return what a bridge says of the articles at some positions, (n,) each.
@@ -187,9 +189,10 @@ class ExpandedBM25(ScoredRetriever):
         """
         found: dict[str, list[WordShare]] = {}
         rows = np.array(list(places.values()), dtype=np.int64)
-        postings = Postings(self.words.indptr, self.words.indices, self.words.adds)
         ids, used = list(places), self.used(question)
-        adds = postings.of_terms(np.array([self._number[pair.law] for pair in used], np.int64), rows)
+        adds = self.words.postings.of_terms(
+            np.array([self._number[pair.law] for pair in used], np.int64), rows
+        )
         for row, column in np.argwhere(~np.isnan(adds)).tolist():
             id_, pair = ids[column], used[row]
             share = self.weight * pair.weight * float(adds[row, column])

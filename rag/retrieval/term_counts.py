@@ -149,6 +149,13 @@ class Postings(NamedTuple):
         ]
         return np.concatenate([where[span] for span in spans]), np.concatenate(added)
 
+    def of_each(self, terms: Ints) -> tuple[Ints, Ints]:
+        """Return where the postings of terms stand, term after term, and whose each is, from 0."""
+        begins = self.indptr[terms].astype(np.int64)
+        sizes = self.indptr[terms + 1] - begins
+        rows = np.repeat(np.arange(len(terms)), sizes)
+        return np.arange(len(rows)) + (begins - np.cumsum(sizes) + sizes)[rows], rows
+
     def of_terms(self, terms: Ints, positions: Ints) -> Doubles:
         """Return what each term adds to the articles at some positions, (n_terms, n); nan where it is not.
 

@@ -24,7 +24,7 @@ from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import LearnedReranker, bm25_over
 from rag.retrieval.bm25 import BM25
-from rag.retrieval.dense import Dense, build_vectors
+from rag.retrieval.dense import INT8_FROM, Dense, Int8Vectors, build_vectors
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.query_expansion import Expanded, ExpandedBM25, LawWords
 from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
@@ -166,7 +166,8 @@ class Bench:
             vectors = encoder.encode_terms(self._article_terms)
         else:
             vectors = encoder.encode_articles(self.corpus.articles)
-        return Dense(self._question_encoder(learn), build_vectors(vectors), self.order, self.mask)
+        int8 = Int8Vectors.of(vectors) if len(vectors) >= INT8_FROM else None
+        return Dense(self._question_encoder(learn), build_vectors(vectors), self.order, self.mask, int8)
 
     @cached_property
     def _article_terms(self) -> list[tuple[str, ...]]:

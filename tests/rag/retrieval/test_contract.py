@@ -22,7 +22,7 @@ from rag.ltr.trees import Trees
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
 from rag.retrieval.colbert import ColBERT, Propose
-from rag.retrieval.dense import Dense, Kind, build_vectors
+from rag.retrieval.dense import Dense, Int8Vectors, Kind, build_vectors
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
 from rag.retrieval.query_expansion import ExpandedBM25, LawWords
@@ -76,8 +76,9 @@ def dense(articles: Sequence[Article], folder: Path, *, kind: Kind, disk: bool =
         return made
     made.save(folder / "vectors.faiss")
     encoder.save(folder / "encoder")
-    read = StaticEncoder.load(folder / "encoder", SPLIT)
-    return Dense(read, Dense.load_index(folder / "vectors.faiss"), order, Mask(articles))
+    Int8Vectors.of(encoder.encode_articles(articles)).save(folder)
+    read, int8 = StaticEncoder.load(folder / "encoder", SPLIT), Int8Vectors.load(folder)
+    return Dense(read, Dense.load_index(folder / "vectors.faiss"), order, Mask(articles), int8)
 
 
 def hybrid(articles: Sequence[Article], folder: Path) -> Hybrid:

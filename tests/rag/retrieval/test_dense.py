@@ -13,7 +13,7 @@ import pytest
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
-from rag.retrieval.dense import Dense, Kind, build_vectors
+from rag.retrieval.dense import Dense, Int8Vectors, Kind, build_vectors
 from rag.types import Article, ArticleOrder, Filter, Floats, Ranking
 from tests.fakes.law.law import slow_rank
 
@@ -158,6 +158,33 @@ def test_a_file_gives_the_same_and_stays_on_disk(kind: Kind, tmp_path: Path) -> 
     assert opened.search(names, 25) == made.search(names, 25)
     if sys.platform == "linux":
         assert str(tmp_path / "vectors.faiss") in Path("/proc/self/maps").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-2, 1e-4, 0.0])
+@pytest.mark.parametrize("k", [1, 10, 300])
+def test_bytes_before_it_miss_nothing(spread: float, k: int, tmp_path: Path) -> None:
+    """Also where vectors lie nearer together than a byte tells apart."""
+    near = np.random.default_rng(2).standard_normal(16) + spread * np.random.default_rng(3).standard_normal(
+        (4000, 16)
+    )
+    vectors, questions = unit(near), unit(np.random.default_rng(4).standard_normal((6, 16)))
+    flat = dense(vectors, questions)
+    Int8Vectors.of(vectors).save(tmp_path)
+    int8 = Int8Vectors.load(tmp_path)
+    assert int8 is not None
+    assert 0 < int8.error < 0.02
+    system = Dense(flat.encoder, flat.index, flat.order, flat.mask, int8)
+    names = list("012345")
+    assert system.search(names, k) == flat.search(names, k)
+    assert [system.search([name], k)[0] for name in names] == flat.search(names, k)
+    some = Filter(codes=frozenset({"code"}))
+    assert system.search(names, k, some) == flat.search(names, k)
+
+
+def test_no_bytes_are_no_fault(tmp_path: Path) -> None:
+    assert Int8Vectors.load(tmp_path) is None
+    assert Int8Vectors.of(np.zeros((0, 4), np.float32)).error == 0
+    assert Int8Vectors.of(np.zeros((3, 4), np.float32)).error == 0
 
 
 def test_eight_bits_take_a_quarter(tmp_path: Path) -> None:
