@@ -33,7 +33,7 @@ from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.question_knn import QuestionKNN
-from rag.retrieval.term_counts import columns
+from rag.retrieval.term_counts import Postings, columns, term_ids
 from rag.types import Floats, Ints, Ranking
 
 DEPTH = 1000  # candidates
@@ -117,10 +117,10 @@ def cocited_votes(votes: Floats, positions: Ints, at: Places, around: Surroundin
     """
     first = np.arange(min(TOP, len(positions)))
     voted = np.argsort(-votes, kind="stable")[:VOTED]
-    most, n = max(float(votes.max(initial=0)), 1e-9), len(votes)
+    most = max(float(votes.max(initial=0)), 1e-9)
     cited, together = around.cited[positions] + 1, around.together
-    best, total = _reference_sums(together[positions[first]], 1 / (_SOFT + first) / cited[first], at, n)
-    of_voted, _ = _reference_sums(together[positions[voted]], votes[voted] / most / cited[voted], at, n)
+    best, total = _reference_sums(together, positions[first], 1 / (_SOFT + first) / cited[first], at)
+    of_voted, _ = _reference_sums(together, positions[voted], votes[voted] / most / cited[voted], at)
     return [best, total, of_voted]
 
 
@@ -134,23 +134,27 @@ def reference_counts(positions: Ints, at: Places, around: Surroundings) -> list[
     """
     n = len(positions)
     counts = 1 / (_SOFT + np.arange(n))
-    forth, back = around.refers[positions], around.referred[positions]
-    best_back, sum_back = _reference_sums(back, counts, at, n)
-    best_forth, sum_forth = _reference_sums(forth, counts, at, n)
-    degrees = [np.log1p(np.diff(links.indptr)).astype(np.float32) for links in (forth, back)]
+    links = around.refers, around.referred
+    (best_forth, sum_forth), (best_back, sum_back) = (
+        _reference_sums(of, positions, counts, at) for of in links
+    )
+    degrees = [np.log1p(of.indptr[positions + 1] - of.indptr[positions]).astype(np.float32) for of in links]
     return [best_back, best_forth, sum_back + sum_forth, *degrees]
 
 
 def _reference_sums(
-    links: sp.csr_array, counts: npt.NDArray[np.floating], at: Places, n: int
+    links: sp.csr_array, speaking: Ints, counts: npt.NDArray[np.floating], at: Places
 ) -> tuple[Floats, Floats]:
-    """Return the most and the sum of what some articles say for each of n candidates, (n,) each.
+    """Return the most and the sum of what some articles say for each candidate, (n,).
 
-    Each says for each, (n_speaking, n_articles), a share of what it counts, (n_speaking,).
+    Each says for each, (n_articles, n_articles), a share of what it counts, (n_speaking,). `at` has where
+    each article stands among the candidates.
     """
-    number = at[links.indices]
-    weighted = (links.data * np.repeat(counts, np.diff(links.indptr))).astype(np.float32)[number >= 0]
-    number = number[number >= 0]
+    where, row = Postings(links.indptr, links.indices, links.data).of_each(speaking)
+    number = at[links.indices[where]]
+    held = number >= 0
+    number, n = number[held], int(at.max()) + 1
+    weighted = (links.data[where[held]] * counts[row[held]]).astype(np.float32)
     best = np.zeros(n, np.float32)
     np.maximum.at(best, number, weighted)
     return best, np.bincount(number, weights=weighted, minlength=n).astype(np.float32)
@@ -158,20 +162,13 @@ def _reference_sums(
 
 def term_parts(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
     """Return what each term, given once, adds to each article's BM25, (n_terms, n); 0 where it is not."""
-    matrix = bm25.index.scores
-    # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
-    indptr, indices, data = (np.asarray(matrix[part]) for part in ("indptr", "indices", "data"))
     added = np.zeros((len(terms), len(positions)), dtype=np.float32)
-    column = columns(positions, len(bm25.order.ids))
-    known = bm25.index.vocab_dict
-    known_rows = [row for row, term in enumerate(terms) if term in known]
-    if not known_rows:
-        return added
-    spans = [slice(*indptr[n : n + 2].tolist()) for n in (known[terms[row]] for row in known_rows)]
-    at = column[np.concatenate([indices[span] for span in spans])]
-    mine = at >= 0
-    rows = np.repeat(known_rows, [span.stop - span.start for span in spans])
-    added[rows[mine], at[mine]] = np.concatenate([data[span] for span in spans])[mine]
+    known, postings = bm25.index.vocab_dict, bm25.postings
+    rows = np.array([row for row, term in enumerate(terms) if term in known], dtype=np.int64)
+    where, row = postings.of_each(term_ids(terms, known))
+    column = columns(positions, len(bm25.order.ids))[postings.indices[where]]
+    held = np.flatnonzero(column >= 0)
+    added[rows[row[held]], column[held]] = postings.data[where[held]]
     return added
 
 
@@ -237,10 +234,10 @@ class Evidence:
         terms = self.keyword.analyser.terms(question)
         often = Counter(terms)
         of_words = {"law": self.law, "keyword": self.keyword, "asked": self.questions}
+        n, at = len(positions), columns(positions, len(self.around.code))
         parts = {system: term_parts(of_words[system], list(often), positions) for system in WEIGHED}
         scores = self._scores(question, terms, positions)
         scores |= {system: summed_parts(parts[system], list(often.values())) for system in ("law", "asked")}
-        at = columns(positions, len(self.around.code))
         values = list(_each(np.array([scores[system] for system in SYSTEMS])))
         # numbers among the candidates: few, so arrays are small
         _, code = np.unique(self.around.code[positions], return_inverse=True)
@@ -253,7 +250,6 @@ class Evidence:
         weights = np.ones(len(often), np.float32)
         if isinstance(encoder, StaticEncoder):
             weights = encoder.weights(often)
-        n = len(positions)
         added = likely = np.zeros(n, np.float32)
         if self.expansion is not None:
             added, likely = (part.astype(np.float32) for part in self.expansion.of_articles(terms, positions))

@@ -102,7 +102,7 @@ class Trees:
             BadInput: another number of features.
         """
         self._check(rows)
-        return self._layout.sums(rows, len(self.trees)) if self.trees and len(rows) else np.zeros(len(rows))
+        return self._layout.sums(rows) if self.trees and len(rows) else np.zeros(len(rows))
 
     def best(self, rows: Floats | Matrix, n: int, first: int) -> tuple[Ints, Matrix]:
         """Return the n rows that the first trees find best, in their order, and their `scores` by all trees.
@@ -113,8 +113,7 @@ class Trees:
         self._check(rows)
         chosen = np.arange(min(n, len(rows)))
         if len(rows) > n and self.trees:  # without trees all are alike
-            looked_at = np.unique(self._layout.feature[:, :first])  # the others of the chosen rows alone
-            chosen = np.sort(np.argpartition(-self._layout.sums(rows, first, looked_at), n - 1)[:n])
+            chosen = np.sort(np.argpartition(-self._layout.first_sums(rows, first), n - 1)[:n])
         return chosen, self.scores(rows[chosen])
 
     def contributions(self, rows: Floats | Matrix, into: tuple[int, ...] | None = None) -> Matrix:
@@ -181,6 +180,7 @@ class _Layout:
 
     thresholds: tuple[Matrix, ...]  # of each feature, (n_thresholds,) from the lowest to the highest
     feature: npt.NDArray[np.int64]  # (LEAVES - 1, n_trees)
+    threshold: Matrix  # the same shape
     place: Places  # the same shape: of the threshold among those of its feature
     ruled_out: npt.NDArray[np.uint8]  # the same shape: the leaves on the left
     value: Matrix  # (n_trees * 256,), of the leaf that is left, by the leaves that are ruled out
@@ -204,23 +204,37 @@ class _Layout:
         for f, of in enumerate(thresholds):
             mine = split & (feature == f)
             place[mine] = np.searchsorted(of, threshold[mine])
-        return cls(thresholds, feature, place, ruled_out, value[:, _FIRST_LEFT].ravel())
+        return cls(thresholds, feature, threshold, place, ruled_out, value[:, _FIRST_LEFT].ravel())
 
-    def sums(self, rows: Floats | Matrix, trees: int, features: Ints | None = None) -> Matrix:
-        """Return the sums of the leaves of the first trees, (n,), which look at these features, or any."""
-        above = self._above(rows, features)
-        sums = np.zeros(len(rows))
+    def sums(self, rows: Floats | Matrix) -> Matrix:
+        """Return the sums of the leaves of all trees, (n,)."""
+        above, sums = self._above(rows), np.zeros(len(rows))
         for begin in range(0, len(sums), _BLOCK):
             block = above[:, begin : begin + _BLOCK]
-            gone = np.zeros((trees, block.shape[1]), dtype=np.uint8)  # the leaves that are ruled out
-            for feature, place, out in zip(self.feature, self.place, self.ruled_out, strict=True):
-                right = (block.take(feature[:trees], axis=0) > place[:trees, None]).view(np.uint8)
-                right *= out[:trees, None]
-                gone |= right
-            at = np.add(gone, np.arange(trees)[:, None] * 256, dtype=np.int64)
-            leaves = self.value.take(at, mode="clip")  # "clip" is quicker, and clips none
-            sums[begin : begin + _BLOCK] = leaves.sum(axis=0)
+            sums[begin : begin + _BLOCK] = self._summed(block, self.place, len(self.place[0]))
         return sums
+
+    def first_sums(self, rows: Floats | Matrix, trees: int) -> Matrix:
+        """Return the sums of the leaves of the first trees, (n,): for a few, numbers are compared themselves.
+
+        A number of 32 bits is above a threshold where it is above the next lower one of 32 bits.
+        """
+        bounds, columns = self.threshold[:, :trees], np.ascontiguousarray(rows.T)
+        if columns.dtype == np.float32:
+            single = bounds.astype(np.float32)
+            bounds = np.where(single > bounds, np.nextafter(single, np.float32(-np.inf)), single)
+        return self._summed(columns, bounds, trees)
+
+    def _summed(self, columns: np.ndarray, bounds: np.ndarray, trees: int) -> Matrix:
+        """Return the sums of the leaves of the first trees, (n,), of what is compared with bounds."""
+        gone = np.zeros((trees, columns.shape[1]), dtype=np.uint8)  # the leaves that are ruled out
+        for feature, bound, out in zip(self.feature, bounds, self.ruled_out, strict=True):
+            right = (columns.take(feature[:trees], axis=0) > bound[:trees, None]).view(np.uint8)
+            right *= out[:trees, None]
+            gone |= right
+        at = np.add(gone, np.arange(trees)[:, None] * 256, dtype=np.int64)
+        leaves = self.value.take(at, mode="clip")  # "clip" is quicker, and clips none
+        return np.asarray(leaves.sum(axis=0), np.float64)
 
     def leaves(self, rows: Floats | Matrix) -> npt.NDArray[np.uint8]:
         """Return the leaf of each tree that each row ends in, (n, n_trees), numbered from the left."""
@@ -231,11 +245,10 @@ class _Layout:
             gone |= (above.take(feature, axis=1) > place).view(np.uint8) * out
         return np.asarray(_FIRST_LEFT.take(gone))
 
-    def _above(self, rows: Floats | Matrix, features: Ints | None = None) -> Places:
-        """Return how many thresholds of each feature, or of these, each row is above, (n_features, n)."""
+    def _above(self, rows: Floats | Matrix) -> Places:
+        """Return how many thresholds of each feature each row is above, (n_features, n)."""
         above = np.zeros(rows.T.shape, dtype=self.place.dtype)
-        for number in range(len(above)) if features is None else features:
-            mine, column, of = above[number], rows.T[number], self.thresholds[number]
+        for mine, column, of in zip(above, rows.T, self.thresholds, strict=True):
             if not len(of) or not len(column):
                 continue
             if column[0] == column[-1] and (column == column[0]).all():  # what is known of the question

@@ -125,8 +125,7 @@ class ExpandedBM25(ScoredRetriever):
         """Return what a question is expanded by, each lay term as it is typed there."""
         analyser = self.keyword.analyser
         typed = surface_forms(question, analyser)
-        expanded = self.model.expand(analyser.terms(question), self.without)
-        return tuple(replace(pair, typed=typed.get(pair.lay, pair.lay)) for pair in expanded)
+        return self.model.expand(analyser.terms(question), self.without, typed)
 
     def scores(self, question: str) -> Floats:
         """Return the sums; -inf for an article that has neither a typed nor an expanded term."""
@@ -173,10 +172,17 @@ class ExpandedBM25(ScoredRetriever):
                     weights[number] += times[column] * pair.probability
                     ratios[number, column] = pair.probability * self._rarity[number]
         weights[[self._number[term] for term in often if term in self._number]] = 0  # searched by already
-        adds, shares = (matrix[positions] for matrix in self._by_article())
-        row = np.repeat(np.arange(len(positions)), np.diff(adds.indptr))
-        added = np.bincount(row, weights=weights[adds.indices] * adds.data, minlength=len(positions))
-        likelier = np.log1p((1 - SMOOTHING) / SMOOTHING * (shares.astype(np.float64) @ ratios))
+        adds, shares = self._by_article()
+        at, row = Postings(adds.indptr, adds.indices, adds.data).of_each(positions)
+        telling = ((weights != 0) | ratios.any(axis=1))[adds.indices[at]]  # few of an article's terms do
+        at, row = at[telling], row[telling]
+        term, n = adds.indices[at], len(positions)
+        added = np.bincount(row, weights=weights[term] * adds.data[at], minlength=n)
+        parts = shares.data[at].astype(np.float64)[:, None] * ratios[term]
+        sums = np.zeros((n, len(lay)))
+        for column in range(len(lay)):
+            sums[:, column] = np.bincount(row, weights=parts[:, column], minlength=n)
+        likelier = np.log1p((1 - SMOOTHING) / SMOOTHING * sums)
         return np.asarray(added, np.float64), (likelier * times).sum(axis=1)
 
     def shares(

@@ -69,21 +69,24 @@ class TranslationModel:
         """The terms of the law that any lay term reaches, in order."""
         return tuple(sorted({pair.law for pairs in self.pairs.values() for pair in pairs}))
 
-    def expand(self, terms: Iterable[str], without: Removed = KEEP_ALL) -> tuple[ExpansionTerm, ...]:
+    def expand(
+        self, terms: Iterable[str], without: Removed = KEEP_ALL, typed: Mapping[str, str] | None = None
+    ) -> tuple[ExpansionTerm, ...]:
         """Return what the law says for these terms, in the order of the terms.
 
         A term of the law that the question has itself is left out: it is searched by already. A term that
-        stands twice counts twice.
+        stands twice counts twice. `typed` is how the question writes its terms.
         """
         often = Counter(terms)
         expanded = []
         for lay, times in often.items():
             pairs = self.pairs.get(lay, ())
             own = next((pair.probability for pair in pairs if pair.law == lay), 0.0)
+            word = typed.get(lay, lay) if typed is not None else ""
             for p in pairs:
                 if p.law not in often and (lay, p.law) not in without:
                     weight, form = times * p.probability, self.form(p.law)
-                    expanded.append(ExpansionTerm(lay, p.law, weight, form, p.questions, p.near, own=own))
+                    expanded.append(ExpansionTerm(lay, p.law, weight, form, p.questions, p.near, word, own))
         return tuple(expanded)
 
     def form(self, term: str) -> str:
