@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -28,18 +28,24 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training.benchmark import encoder, fusion, neural, update
+from training.benchmark import asking, encoder, fusion, neural, update
 from training.benchmark.timing import mebibytes, milliseconds
 from training.pages.serving import served
 from training.pages.speed import BROWSERS, chromium
 
 QUESTIONS = 300
+PROFILED = 30.0  # seconds
 _T = TypeVar("_T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was measured, a line a figure."""
     ways: dict[str, tuple[str, Callable[[], object]]] = {  # name -> what is typed, what is measured
+        "ask": (
+            "--ask INDEX",
+            lambda: _printed(asking.measure(parsed.ask, parsed.against, fused=parsed.fused)),
+        ),
+        "profile": ("--profile INDEX", lambda: asking.profile(parsed.profile, PROFILED)),
         "corpus": ("--corpus PATH", lambda: _lexical(parsed.corpus)),
         "update": ("--update PATH", lambda: update.measure(parsed.update, _say, parsed.encoder)),
         "learned": ("--learned PATH", lambda: fusion.measure(parsed.learned, _say)),
@@ -51,6 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
     flag = partial(top.add_argument, action="store_true")
     law = partial(top.add_argument, type=Path, metavar="PATH")
+    index = partial(top.add_argument, metavar="INDEX", nargs="?", const="builtin")
+    index("--ask", help="an index, the one that ships if left out: a question, asked and explained")
+    law("--against", help="a checkout of another version: --ask times both, which must show the same")
+    flag("--fused", help="--ask leaves a learned fusion out")
+    index("--profile", help=f"ask it questions for {PROFILED} seconds, under a profiler such as py-spy")
     top.add_argument("--corpus", type=Path, help="a corpus folder with questions: BM25 is built over it")
     flag("--page", help="start the page and measure its memory and first answer")
     law("--update", help="law of which 1 %% changes: an update is measured beside a full build")
@@ -71,6 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _printed(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, flush=True)
 
 
 def _say(what: str, value: float, unit: str) -> None:
