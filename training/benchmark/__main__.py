@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import resource
+import shlex
 import shutil
 import sys
 import tempfile
@@ -28,7 +29,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training.benchmark import asking, encoder, fusion, neural, update
+from training.benchmark import asking, encoder, fusion, neural, peers, update
 from training.benchmark.timing import mebibytes, milliseconds
 from training.pages.serving import served
 from training.pages.speed import BROWSERS, chromium
@@ -39,7 +40,10 @@ _T = TypeVar("_T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what was measured, a line a figure."""
+    """Print what was measured, a line a figure; return 1 where a ranking differs that must not."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    typed = shlex.join(["python", "-m", "training.benchmark", *arguments])
+    say = partial(print, flush=True)
     ways: dict[str, tuple[str, Callable[[], object]]] = {  # name -> what is typed, what is measured
         "ask": (
             "--ask INDEX",
@@ -51,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "learned": ("--learned PATH", lambda: fusion.measure(parsed.learned, _say)),
         "encoding": ("--encoding", lambda: encoder.shipped(_say)),
         "fitting": ("--fitting PATH", lambda: encoder.fitting(parsed.fitting, _say)),
-        "neural": ("--neural", lambda: neural.measure(partial(print, flush=True))),
+        "neural": ("--neural", lambda: neural.measure(say)),
+        "peers": ("--peers", lambda: peers.measure(parsed.peers, say, typed, parsed.output)),
         "page": ("--page", _page),
     }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
@@ -71,13 +76,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     law("--fitting", help="law, with questions if it has any: an encoder is fitted to it, and encodes them")
     help_text = "gradient caching, MaxSim and SPLADE search beside those of sentence-transformers"
     flag("--neural", help=help_text)
+    help_text = "our retrieval beside other libraries, over law with questions (the measuring data)"
+    law("--peers", nargs="*", help=help_text)
+    top.add_argument("--output", type=Path, metavar="FILE.json", help="where --peers writes its figures")
     parsed = top.parse_args(arguments)
-    wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name)]
+    wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name) not in (None, False)]
     if not wanted:
-        top.error(f"nothing to measure: give one of {', '.join(typed for typed, _ in ways.values())}")
+        top.error(f"nothing to measure: give one of {', '.join(option for option, _ in ways.values())}")
+    if parsed.output is not None and parsed.peers is None:
+        top.error("--output is of --peers: give both")
     try:
         for measure in wanted:
             measure()
+    except peers.RankingDiffers as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     except PandectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

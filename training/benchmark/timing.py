@@ -6,20 +6,22 @@ of the process grew, with the index that it holds.
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from rag.errors import BadInput
-from training.neural.trainer.resources import peak_memory
+from rag.types import Doubles
+from training.neural.trainer.resources import peak_memory, reset_peak
 from training.tables.markdown import head, row
 
 FIRST = 10  # places of a ranking that are compared
@@ -32,9 +34,16 @@ class Cost:
     """What one way took."""
 
     way: str
-    seconds: float  # of one core: a step, or a question; the median
-    grown: int  # bytes
+    cores: Doubles  # seconds of one core, (n,): each step, or each question
+    wall: Doubles  # seconds that passed, (n,)
+    built: float  # seconds of one core until it was ready and had done the first
+    grown: int  # bytes, at most
     found: Any  # what it computed, to compare
+
+    @property
+    def seconds(self) -> float:
+        """The median of one core."""
+        return float(np.median(self.cores))
 
 
 def table(compared: Iterable[Sequence[Cost]]) -> Iterator[str]:
@@ -57,39 +66,55 @@ def _agreement(found: Any, wanted: Any) -> str:  # noqa: ANN401 - a loss, or the
     return f"{100 * statistics.mean(shared):.1f} % of the first {FIRST}"
 
 
-def in_subprocess(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
+def _same(answer: Any) -> Any:  # noqa: ANN401
+    return answer
+
+
+def in_subprocess(way: str, make: Callable[[], Sequence[Act]], read: Callable[[Any], Any] = _same) -> Cost:
     """Run a measurement in a process of its own.
 
-    `make` returns what is timed, one after the other, once it is ready; its memory counts, its time not.
+    `make` returns what is timed, one after the other, once it is ready; its memory counts, its time is told
+    apart. `read` makes of what each returned what is compared, untimed.
+
+    Raises:
+        BadInput: the process ended early.
     """
     processes = multiprocessing.get_context("fork")
     receiver, sender = processes.Pipe(duplex=False)
-    child = processes.Process(target=_measured, args=(make, sender))
+    child = processes.Process(target=_measured, args=(make, read, sender))
     child.start()
     sender.close()
     try:
-        seconds, grown, found = receiver.recv()
+        cores, wall, built, grown, found = receiver.recv()
     except EOFError:
         raise BadInput(f"{way}: the process that measured it ended early, see above") from None
     finally:
         child.join()
-    return Cost(way, seconds, grown, found)
+    return Cost(way, cores, wall, built, grown, found)
 
 
-def _measured(make: Callable[[], Sequence[Act]], pipe: Connection) -> None:
-    memory_before = peak_memory()
+def _measured(make: Callable[[], Sequence[Act]], read: Callable[[Any], Any], pipe: Connection) -> None:
+    with suppress(
+        AttributeError, OSError
+    ):  # glibc: what was freed before the fork would be used again unseen
+        ctypes.CDLL(None).malloc_trim(0)
+    reset_peak()
+    memory_before, start = peak_memory(), time.process_time()
     acts = make()
-    acts[0]()  # what happens once is not timed
-    times, found = [], []
-    for act in acts:
-        start = time.process_time()
-        found.append(act())
-        times.append(time.process_time() - start)
+    acts[0]()  # what happens once is not timed with the others
+    built = time.process_time() - start
+    cores, wall = np.zeros(len(acts)), np.zeros(len(acts))
+    found = []
+    for n, act in enumerate(acts):
+        begun, start = time.perf_counter(), time.process_time()
+        answer = act()
+        cores[n], wall[n] = time.process_time() - start, time.perf_counter() - begun
+        found.append(read(answer))
     same = found[0] if isinstance(found[0], float) else found
-    pipe.send((statistics.median(times), peak_memory() - memory_before, same))
+    pipe.send((cores, wall, built, peak_memory() - memory_before, same))
 
 
-def milliseconds(ask: Callable[[str], object], questions: Iterable[str]) -> npt.NDArray[np.float64]:
+def milliseconds(ask: Callable[[str], object], questions: Iterable[str]) -> Doubles:
     """Ask one question after the other, and return what each took, (n_questions,)."""
     took = []
     for question in questions:
