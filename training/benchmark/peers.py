@@ -31,6 +31,7 @@ from indexes.sources import registry
 from indexes.store.atomic import replacing
 from indexes.store.manifest import machine
 from indexes.store.paths import BUILTIN, builtin
+from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError, install_hint
 from rag.fusion.settings import DAMPING
 from rag.retrieval.hybrid import DEPTH
@@ -40,7 +41,9 @@ from training.benchmark import libraries
 from training.benchmark.fusion import QUICK
 from training.benchmark.libraries import BOTH, MEANING, OURS, SAME, WORDS, Found, Material, System
 from training.benchmark.timing import Act, Cost, in_subprocess, milliseconds
+from training.eval.report import commit
 from training.tables.markdown import head, row
+from training.tables.peers import COLUMNS, cells, only, target
 
 K = 100  # articles that are asked for
 QUESTIONS = 200
@@ -51,10 +54,6 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 MEASURED = ("fr", "stard")  # its corpora with questions of people
 DISTRIBUTIONS = (
     "bm25s", "faiss-cpu", "numba", "numpy", "qdrant-edge-py", "rank-bm25", "scikit-learn", "scipy", "tantivy",
-)  # fmt: skip
-COLUMNS = (
-    "ours / it", "", "build, s", "MB", "p50, ms", "p95, ms", "p50, wall", "p95, wall", f"p50 of {DEPTH:,}",
-    f"R@{K}", f"of our {K}",
 )  # fmt: skip
 
 
@@ -112,7 +111,8 @@ def measure(
         with tempfile.TemporaryDirectory() as scratch:
             figures.append(_measure(corpus, Path(scratch), say, differences))
     if output is not None:
-        whole = {"command": command, "machine": machine(), "versions": _versions(), "corpora": figures}
+        made = {"kind": "peers", "command": command, "commit": commit(), "machine": machine()}
+        whole = {**made, "versions": _versions(), "corpora": figures}
         with replacing(output) as part:
             part.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if differences:
@@ -143,8 +143,10 @@ def prepare(corpus: Corpus, folder: Path, say: Callable[[str], object]) -> Bench
     asked = [q for q in corpus.questions if not position.keys().isdisjoint(q.article_ids)][:QUESTIONS]
     cut = analyser(corpus.card.language)
     encoder, _ = fit_encoder(corpus, (), cut, QUICK, no_progress)
-    vectors = encoder.encode_questions([q.text for q in asked])
-    asked = [q for q, vector in zip(asked, vectors, strict=True) if vector.any()]
+    if asked:
+        took = milliseconds(lambda question: encoder.encode_questions([question]), [q.text for q in asked])
+        vectors = encoder.encode_questions([q.text for q in asked])
+        asked = [q for q, vector in zip(asked, vectors, strict=True) if vector.any()]
     if not asked:
         raise BadInput(f"{corpus.card.name}: no question has an answer: give law with annotated questions")
     numbers: dict[str, int] = {}
@@ -153,13 +155,10 @@ def prepare(corpus: Corpus, folder: Path, say: Callable[[str], object]) -> Bench
         return [f"t{numbers.setdefault(term, len(numbers))}" for text in texts for term in cut.terms(text)]
 
     rows = [terms(a.text, *a.headings, a.code) for a in corpus.articles]
-    texts = [q.text for q in asked]
-    cutting = np.median(milliseconds(cut.terms, texts))
-    encoding = np.median(milliseconds(lambda text: encoder.encode_questions([text]), texts))
     say(f"\n{corpus.card.name}: {len(rows):,} articles, {len(asked)} questions, the first {K} of each")
-    say(f"for all alike a question is cut to terms in {cutting:.2f} ms and encoded in {encoding:.2f} ms\n")
+    say(f"for all alike a question is cut to terms and encoded in {np.median(took):.2f} ms\n")
     material = Material(
-        rows, encoder.encode_articles(corpus.articles), [terms(text) for text in texts],
+        rows, encoder.encode_articles(corpus.articles), [terms(q.text) for q in asked],
         vectors[vectors.any(axis=1)], folder,
     )  # fmt: skip
     return Benchmark(corpus.card.name, list(position), asked, material)
@@ -176,29 +175,28 @@ def _measure(
         say(line)
     for system in libraries.SYSTEMS:
         if system.module and find_spec(system.module) is None:
-            missing = f"{system.name}: not installed, {install_hint('peers')}"
-            say(row(["", missing, *("" for _ in COLUMNS[2:])]))
+            say(row(only("", f"{system.name}: not installed, {install_hint('peers')}")))
             continue
         done[system.name] = found = _ask(system, benchmark.material)
         figures = _figures(found, done[OURS[system.kind]], benchmark)
         systems.append({"system": system.name, "kind": system.kind, **figures})
-        say(row(_cells(system.name, figures)))
+        say(row(cells(systems[-1])))
+    hybrid = _target(done)
+    say(row(target(hybrid)))
     claims = _claims(done, benchmark.material)
     differing = [line for claim in claims for line in _differs(claim, benchmark)]
     differences += differing
     pairs = "; ".join(f"{claim.name} and {claim.rival}" for claim in claims)
     say(f"\ncompared, up to ties: {pairs}: {len(differing) or 'none'} of {len(claims)} differ\n")
-    target = _target(done)
-    names = " + ".join(target["libraries"])
-    say(f"our hybrid / ({names}), each asked for {DEPTH:,}: {target['ratio']:.2f}, to be {AIM} at most")
     return {
-        "corpus": benchmark.name,
+        **provenance(corpus.card),
+        "sha256": corpus.sha256,
         "articles": len(benchmark.ids),
         "questions": len(benchmark.questions),
         "k": K,
         "depth": DEPTH,
         "systems": systems,
-        "hybrid": target,
+        "hybrid": hybrid,
         "compared": [[claim.name, claim.rival] for claim in claims],
         "differences": differing,
     }
@@ -234,21 +232,9 @@ def _figures(of: Measured, ours: Measured, benchmark: Benchmark) -> dict[str, An
         "wall_p50_ms": float(np.median(wall)),
         "wall_p95_ms": float(np.quantile(wall, 0.95)),
         "deep_p50_ms": of.deep_p50 if of.deep else None,
-        f"R@{K}": float(np.mean(recalls)),
+        f"R@{K}": float(np.mean(recalls)) if n == len(benchmark.questions) else None,
         "of_ours": float(np.mean(shared)),
     }
-
-
-def _cells(name: str, of: Mapping[str, Any]) -> list[str]:
-    times = [of[key] for key in ("p50_ms", "p95_ms", "wall_p50_ms", "wall_p95_ms", "deep_p50_ms")]
-    return [
-        "" if of["ours_over_it"] is None else f"{of['ours_over_it']:.2f}",
-        name,
-        f"{of['build_s']:.2f}",
-        f"{of['grown_bytes'] / 1e6:.0f}",
-        *("" if ms is None else f"{ms:.3f}" for ms in times),
-        *(f"{100 * of[share]:.1f}" for share in (f"R@{K}", "of_ours")),
-    ]
 
 
 def _target(done: Mapping[str, Measured]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ documents name them, between
     <!-- speed: NAME -->           the pages in a browser: views, answers, clicks
     <!-- users: NAME -->           many people at once
     <!-- corpora: NAME -->         memory while the index is switched
+    <!-- peers: NAME -->           our retrieval beside other libraries
     <!-- trained: NAME -->         what trained systems learnt; <!-- costs: NAME --> what they cost
     <!-- sweep: NAME -->           a sweep, with what was published beside
 
@@ -37,6 +38,7 @@ from training.tables import neural, pages
 from training.tables.fusion import fusions, helped
 from training.tables.markdown import compared, percent, points, probability, table
 from training.tables.pages import situations
+from training.tables.peers import peers
 
 SHORT = ("R@10", "R@100", "MRR@10", "Success@1", "Success@10")
 LONG = ("R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "R-precision", "Success@1", "Success@10")
@@ -143,6 +145,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "speed": pages.speed,
     "users": pages.users,
     "corpora": pages.corpora,
+    "peers": peers,
     "situations": situations,
     "trained": neural.trained,
     "costs": neural.costs,
@@ -150,6 +153,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 }
 TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {  # by kind of file
     "situations": (situations,),
+    "peers": (peers,),
     "answers": (answers, KINDS["overlaps"]),
     "sweep": (neural.trained, neural.costs, neural.sweep_table),
 }

@@ -23,6 +23,7 @@ from training.benchmark import __main__ as benchmark
 from training.benchmark import libraries
 from training.benchmark.libraries import OURS, PLAIN, WORDS, Found, Material, Search, System
 from training.benchmark.peers import DISTRIBUTIONS, K, difference, reciprocal_ranks
+from training.tables.peers import peers
 
 MODULES = {system.module for system in libraries.SYSTEMS if system.module}
 ABSENT = System("one that nobody has", WORDS, libraries._fts5, libraries._pairs, "no_such_library")
@@ -104,6 +105,7 @@ def test_the_law_that_ships_is_ranked_alike(
     assert corpus["differences"] == []
     assert [each["system"] for each in corpus["systems"]] == [system.name for system in installed]
     by_name: dict[str, Any] = {each["system"]: each for each in corpus["systems"]}
+    assert all(line in said for line in peers(figures).splitlines()[3:])  # what stands in the docs was said
     for each in by_name.values():
         assert each["questions"] == 200
         assert 0 < each[f"R@{K}"] <= 1
@@ -129,7 +131,10 @@ def test_a_library_that_ranks_otherwise_fails_the_run(
     file = tmp_path / "peers.json"
     typed = ["--peers", str(write(CORPUS, tmp_path / "law")), "--output", str(file)]
     assert benchmark.main(typed) == 0
-    assert "our hybrid / (bm25s, numpy + FAISS, flat), each asked for 1,000" in capsys.readouterr().out
+    assert (
+        "our hybrid / (bm25s, numpy + FAISS, flat), of 1,000 each; to be 1.5 at most"
+        in capsys.readouterr().out
+    )
     false = [replace(each, make=_other_k1) if each.name == PLAIN else each for each in installed]
     monkeypatch.setattr(libraries, "SYSTEMS", tuple(false))
     assert benchmark.main(typed) == 1

@@ -176,6 +176,7 @@ def test_whatever_was_measured_is_printed(path: Path, capsys: pytest.CaptureFixt
         "situations": "| search | measure |",
         "pages speed": "| view, empty cache | first paint |",
         "pages users": "|  | times | median |",
+        "peers": "| ours / it |",
         "pages corpora": "| indexes opened so far | memory",
     }
     for more in ([], ["--long"]):
