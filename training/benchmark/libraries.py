@@ -19,7 +19,7 @@ import numpy.typing as npt
 from rag.fusion.settings import DAMPING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, EVEN_WEIGHTS, BM25Settings, term_scores
-from rag.retrieval.dense import WALK, Dense, build_vectors
+from rag.retrieval.dense import WALK, Dense, Int8Vectors, build_vectors
 from rag.retrieval.hybrid import DEPTH, Hybrid
 from rag.retrieval.lexical_baselines import TfIdf
 from rag.retrieval.term_counts import count_texts
@@ -72,7 +72,7 @@ def first(scores: Reals, k: int) -> tuple[Any, Any]:
 
 
 def _found(positions: Iterable[Any], scores: Iterable[Any]) -> Found:
-    return np.array(positions, dtype=np.int64), np.array(scores, dtype=np.float64)
+    return np.array([*positions], dtype=np.int64), np.array(scores, dtype=np.float64)
 
 
 # --- ours ---
@@ -83,10 +83,10 @@ def _words(given: Material) -> BM25:
     return BM25.build(count_texts(given.rows), SETTINGS, Mask(()), known)
 
 
-def _meaning(given: Material) -> Dense:
+def _meaning(given: Material, order: ArticleOrder | None = None) -> Dense:
     known: Any = given
-    order = ArticleOrder.of([str(n) for n in range(len(given.rows))])
-    return Dense(known, build_vectors(given.vectors), order, Mask(()))
+    order = order or ArticleOrder.of([str(n) for n in range(len(given.rows))])
+    return Dense(known, build_vectors(given.vectors), order, Mask(()), Int8Vectors.of(given.vectors))
 
 
 def _tfidf(given: Material) -> TfIdf:
@@ -95,7 +95,8 @@ def _tfidf(given: Material) -> TfIdf:
 
 
 def _hybrid(given: Material) -> Hybrid:
-    return Hybrid({"words": _words(given), "meaning": _meaning(given)})
+    words = _words(given)
+    return Hybrid({"words": words, "meaning": _meaning(given, words.order)})
 
 
 def _ours(build: Callable[[Material], Retriever], given: Material) -> Search:
@@ -105,7 +106,7 @@ def _ours(build: Callable[[Material], Retriever], given: Material) -> Search:
 
 def _hits(answer: Any) -> Found:  # noqa: ANN401 - of any library, as in what follows
     [ranking] = answer
-    return _found([int(hit.article_id) for hit in ranking], [hit.score for hit in ranking])
+    return _found(map(int, ranking.ids), ranking.scores)
 
 
 # --- words ---

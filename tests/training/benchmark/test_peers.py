@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from indexes.corpus.corpus import write
 from rag.fusion.rank_fusion import reciprocal_rank
 from rag.retrieval.bm25 import BM25Settings
-from rag.types import Hit
+from rag.types import Ranking
 from tests.fakes.ranking.benchmark import CORPUS
 from tests.paths import ROOT
 from training.benchmark import __main__ as benchmark
@@ -74,7 +74,7 @@ def test_plain_reciprocal_ranks_are_those_of_the_paper() -> None:
     assert positions.tolist() == [2, 4, 9]
     assert scores.tolist() == pytest.approx([1 / 22 + 1 / 21, 1 / 21, 1 / 22])  # 2 and 9 share a rank
     hits = [
-        tuple(Hit(str(p), s) for p, s in zip(*(e.tolist() for e in of), strict=True)) for of in (one, other)
+        Ranking.of((str(p), s) for p, s in zip(*(e.tolist() for e in of), strict=True)) for of in (one, other)
     ]
     assert [(int(hit.article_id), hit.score) for hit in reciprocal_rank(hits, 3, c=20)] == list(
         zip(positions.tolist(), scores.tolist(), strict=True)
