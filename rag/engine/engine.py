@@ -17,6 +17,7 @@ from rag.engine.explain import Explainer
 from rag.engine.notices import Notices
 from rag.engine.result import Explanation, Mode, Result
 from rag.engine.searcher import QueryExpansion, Searcher
+from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH
 from rag.retrieval.known_item import KnownItems, best_versions, most_versions
 from rag.retrieval.term_counts import LAW_FIELDS
@@ -25,6 +26,7 @@ from rag.text import Analyser
 from rag.types import Article, Filter, Ranking, Shown, Why
 
 MAX_QUESTION = 20_000  # characters; what follows is not read
+WARMING = 100  # characters of an article that is asked for where a card has no example
 # what an encoder knows of law: fitted to texts of law alone, a language model trained further on them, or
 # one of which nothing of the kind is known
 EncoderTraining: TypeAlias = Literal["fitted", "trained", "unknown"]
@@ -105,13 +107,21 @@ class Engine:
         return available_situations(self.card.language, tuple(self.articles.values()))
 
     def warm(self) -> None:
-        """Do now what the first question would wait for: annotated questions, neighbours of articles."""
+        """Do now what the first question would wait for.
+
+        Annotated questions and neighbours of articles are looked at, vectors read from the disk, and a
+        question asked: what is made when it is first needed is made by that.
+        """
         self.law  # noqa: B018 - made when first looked at
         self.situations  # noqa: B018
         if self.notices.signals is not None:
             self.notices.signals.warm()
         if self.searcher.nearest_questions is not None:
             self.searcher.nearest_questions.index  # noqa: B018
+        if isinstance(self.searcher.meaning, Dense):
+            self.searcher.meaning.warm()
+        some = next(iter(self.articles.values())).text[:WARMING]
+        self.explain(self.ask(next(iter(self.card.examples), some)))
 
     def ask(
         self,

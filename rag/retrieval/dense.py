@@ -20,10 +20,13 @@ from rag.types import DECIMALS, EMPTY, ArticleOrder, Doubles, Encoder, Filter, F
 Kind: TypeAlias = Literal["flat", "hnsw", "8bit"]
 SPARE = 64  # candidates past k that are scored again, for ties at the edge
 WALK = 128  # the fewest articles that a walk through the graph compares
+WARMED = 256 * 2**20  # bytes of vectors
 BLOCK = 8192  # vectors that are read at once
 RECENT = 8  # questions whose vectors stay at hand: who searches for one has the answer explained next
 INT8_FILE = "vectors-int8.faiss"
-INT8_FROM = 5000  # articles, from which on an index keeps bytes too: fewer are searched as fast without
+# articles for each that is asked for, from which on bytes pay: twice as many are proposed, and scored again
+INT8_PAYS = 32
+INT8_FROM = 32_000  # articles, from which on an index keeps them: fusion asks for a thousand
 BATCH = 8  # from so many questions on, more threads pay
 
 
@@ -167,7 +170,8 @@ class Dense:
         # one thread answers one question faster than two do: starting the others costs more
         faiss.omp_set_num_threads(1 if len(pending) < BATCH else self._threads)
         graph = isinstance(self.index, faiss.IndexHNSW)
-        depth = k + max(SPARE, k if self.int8 is not None else 0)
+        int8 = self.int8 if len(admitted) >= INT8_PAYS * k else None
+        depth = k + max(SPARE, k if int8 is not None else 0)
         while len(pending):
             walk = max(WALK, depth) * len(self.order.ids) // max(len(admitted), 1)  # a filter turns most away
             if depth >= len(admitted) or (graph and walk >= len(admitted)):
@@ -176,8 +180,8 @@ class Dense:
                 break
             params = self._params(walk, None if keep is None else admitted)
             asked, off = vectors[pending], np.zeros(len(pending))
-            if self.int8 is not None:
-                scores, positions, off = self.int8.search(asked, depth, params)
+            if int8 is not None:
+                scores, positions, off = int8.search(asked, depth, params)
             else:
                 scores, positions = self.index.search(asked, depth, params=params)
             for i, found in zip(pending, positions, strict=True):
@@ -192,6 +196,14 @@ class Dense:
         positions = np.sort(candidates)
         stored = self.index.reconstruct_batch(positions).astype(np.float64)
         return rank(np.vecdot(stored, vector.astype(np.float64)), self.order, k, positions=positions)
+
+    def warm(self) -> None:
+        """Read the vectors, as many as `WARMED` bytes: a page of a file is slow when it is first read."""
+        size = min(len(self.order.ids), WARMED // max(4 * self.index.d, 1))
+        for begin in range(0, size, BLOCK):
+            self.index.reconstruct_n(begin, min(BLOCK, size - begin))
+        if self.int8 is not None:
+            self.int8.search(np.ones((1, self.index.d), np.float32), 1)
 
     def _vector(self, question: str) -> Floats:
         """Return the vector of one question, (dim,); `vector` keeps the last few. Not to be written to."""

@@ -416,6 +416,8 @@ def test_what_the_first_question_would_wait_for_can_be_done_before() -> None:
     assert "index" not in vars(signals.nearest)
     engine.warm()
     assert len(signals.nearest.index.questions) > 1000
+    assert isinstance(engine.searcher.meaning, Dense)
+    assert engine.searcher.meaning.vector.cache_info().currsize == 1  # a question was asked
     assert "index" in vars(signals.nearest)
     if engine.searcher.learned is not None:
         assert "index" in vars(engine.searcher.learned.evidence.nearest)

@@ -161,7 +161,7 @@ def test_a_file_gives_the_same_and_stays_on_disk(kind: Kind, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-2, 1e-4, 0.0])
-@pytest.mark.parametrize("k", [1, 10, 300])
+@pytest.mark.parametrize("k", [1, 10, 120])
 def test_bytes_before_it_miss_nothing(spread: float, k: int, tmp_path: Path) -> None:
     """Also where vectors lie nearer together than a byte tells apart."""
     near = np.random.default_rng(2).standard_normal(16) + spread * np.random.default_rng(3).standard_normal(
