@@ -234,18 +234,16 @@ def rank(
     """
     if k <= 0 or not len(scores):
         return Ranking(order, *_NOTHING)
+    admitted = np.isfinite(scores)
     if keep is not None:
-        scores = np.where(keep if positions is None else keep[positions], scores, -np.inf)
-    # rounding keeps the order: what it may tie with the last is at most one unit below
-    below = 0 if decimals is None else 2 * 10.0**-decimals
-    at = (
-        np.flatnonzero(scores >= np.partition(scores, -k)[-k] - below)
-        if len(scores) > k
-        else np.arange(len(scores))
-    )
-    if not np.isfinite(scores[at]).all() or len(at) < k:  # not so many were scored
-        at = np.flatnonzero(np.isfinite(scores))
+        admitted &= keep if positions is None else keep[positions]
+    at = np.flatnonzero(admitted)
     values = scores[at]
+    if len(at) > k:
+        # rounding keeps the order: what it may tie with the last is at most one unit below
+        below = 0 if decimals is None else 2 * 10.0**-decimals
+        near = np.flatnonzero(values >= np.partition(values, -k)[-k] - below)
+        at, values = at[near], values[near]
     exact = values.astype(np.float64)
     if decimals is not None:
         exact = np.round(exact, decimals) + 0.0  # + 0.0 turns -0.0 into 0.0

@@ -179,12 +179,10 @@ class Postings(NamedTuple):
     def scores(self, ids: Ints, n_articles: int) -> Doubles:
         """Return the sums, (n_articles,); -inf for an article that holds none of the terms."""
         at, added = self.gather(ids)
+        scores = np.full(n_articles, -np.inf)
         sums = np.bincount(at, weights=added, minlength=n_articles)
-        held = sums > 0
-        if len(added) and added.min() <= 0:  # a sum of 0 or less may be of terms that are there
-            held = np.zeros(n_articles, dtype=np.bool_)
-            held[at] = True
-        return np.where(held, sums, -np.inf)
+        scores[at] = sums[at]
+        return scores
 
 
 def columns(positions: Ints, n_articles: int) -> npt.NDArray[np.int32]:
