@@ -66,12 +66,16 @@ class Hit(NamedTuple):
 class ArticleOrder:
     """The ids of a corpus in their positions, with the order that breaks ties."""
 
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     by_id: Ints = field(repr=False)  # by_id[i] < by_id[j] just when ids[i] < ids[j]
+    # where each id stands, if that need not be found out
+    lookup: Mapping[str, int] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
         """Where each id stands."""
+        if self.lookup is not None:
+            return self.lookup
         return {id_: position for position, id_ in enumerate(self.ids)}
 
     @classmethod

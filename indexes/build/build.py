@@ -14,7 +14,7 @@ from indexes.build.encoder_choice import EncoderChoice, choose, pretrained
 from indexes.build.fit_settings import FitSpec, refuse_no_fit
 from indexes.corpus.corpus import Corpus, split_synthetic, to_learn_from
 from indexes.corpus.corpus import write as write_corpus
-from indexes.store import paths, versions
+from indexes.store import article_store, paths, versions
 from indexes.store.manifest import Manifest, stamp
 from indexes.store.versions import DEFAULT_VERSIONS
 from indexes.update import reuse
@@ -104,7 +104,6 @@ def build_into(
     chosen = settings or BuildSettings()
     analyser, options = resolve_analyser(corpus, chosen.analyser)
     learnt, total = to_learn_from(corpus.questions), len(corpus.articles)
-    write_corpus(corpus, folder / "corpus", extras=False)  # they stay where retrieval never looks
     counts = count(corpus.articles, analyser, progress)
     counts = canonical(counts.with_questions(learnt, analyser.terms))
     meaning: EncoderChoice | None
@@ -160,13 +159,16 @@ def write_index(
     settings: BuildSettings,
     known: Mapping[str, str] | None = None,
 ) -> Manifest:
-    """Write an index into a folder that holds its corpus, and its encoder if that is a static one.
+    """Write an index into a folder that holds its encoder if that is a static one, and nothing else.
 
     Both a build from nothing and an update end here: what they hand over alike, they write alike. The hashes
     of some files in the folder may be known already: see `indexes.store.manifest.stamp`.
     """
     _refuse_unfit(settings.fusion)
     corpus, counts, analyser, learnt = ready.corpus, ready.counts, ready.analyser, ready.learnt
+    # extra columns stay where retrieval never looks; not compressed, for an article is read by itself
+    write_corpus(corpus, folder / "corpus", compress=False, extras=False)
+    article_store.write(corpus.articles, corpus.card.language, folder)
     mask = Mask(corpus.articles)
     keyword = BM25.build(counts, settings.bm25, mask, analyser)
     keyword.save(folder / "bm25")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rag.corpus.articles import reference_pairs
 from rag.corpus.card import CorpusCard
-from rag.corpus.structure import reference_pairs
 from rag.retrieval.known_item import KnownItems
 from rag.text.references import LONGEST
 from rag.types import Article, Ints

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from indexes.build import query_expansion
 from indexes.build.learned_fusion import load as read_learned
 from indexes.build.score_distributions import load as read_distributions
 from indexes.build.score_distributions import load_fusion as read_fusion
+from indexes.corpus.card import FILE as CARD
+from indexes.corpus.card import read_card
+from indexes.corpus.corpus import questions_file, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
-from indexes.corpus.corpus import to_learn_from
+from indexes.corpus.questions import read_cited
+from indexes.store import article_store
 from indexes.store.manifest import Manifest, libraries, read, verify
 from indexes.store.paths import builtin, locate
 from indexes.update import term_counts
+from rag.corpus.articles import Articles
 from rag.corpus.card import CorpusCard
 from rag.corpus.out_of_scope import Topics
 from rag.corpus.structure import Sections
@@ -38,7 +43,7 @@ from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.text.spelling import document_frequencies, tolerant
-from rag.types import ArticleOrder, Encoder
+from rag.types import ArticleOrder, Encoder, Question
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
 NO_LAW = "mMARCO"  # begins the source of the one collection that models are trained on and that is no law
@@ -86,11 +91,12 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
         StaleIndex: it was built for another corpus or analyser.
     """
     with damaged_if_unreadable(folder, cure):
-        corpus = read_corpus(folder / "corpus")
-    if corpus.sha256 != manifest.corpus["sha256"]:
+        law = _read_law(folder, manifest, cure)
+    card, articles = law.card, law.articles
+    if law.sha256 != manifest.corpus["sha256"]:
         raise StaleIndex(
             f"{manifest.name} was built from corpus {manifest.corpus['sha256'][:8]}…, "
-            f"this one is {corpus.sha256[:8]}…: run {cure}"
+            f"this one is {law.sha256[:8]}…: run {cure}"
         )
     analyser = index_analyser(manifest, cure)
     here = libraries(manifest)
@@ -100,24 +106,23 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
             f"index {manifest.name} was built with {', '.join(other)}; it should serve all the same",
             stacklevel=4,  # whoever called open_index
         )
-    order = ArticleOrder.of([a.id for a in corpus.articles])
-    mask = Mask(corpus.articles)
+    order, mask = articles.order, Mask(articles)
     with damaged_if_unreadable(folder, cure):
         keyword = BM25.load(folder / "bm25", order, mask, analyser, manifest.bm25["weights"])
         distributions, fusion = read_distributions(folder), read_fusion(folder)
     meaning = _meaning(folder, manifest, analyser, order, mask, cure)
-    asking = _of_questions(analyser, corpus.card, keyword, meaning)
+    asking = _of_questions(analyser, card, keyword, meaning)
     keyword.analyser = asking
     if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
         meaning.encoder = replace(meaning.encoder, analyser=asking)
-    learnt = to_learn_from(corpus.questions)
+    learnt = to_learn_from(law.questions)
     counts_folder = folder / term_counts.FOLDER
     with damaged_if_unreadable(folder, cure):
         rows = term_counts.rows(counts_folder, order, keyword.index.vocab_dict)
         expanded = query_expansion.load(folder, keyword)
-        learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, expanded)
+        learned = read_learned(folder, keyword, meaning, articles, learnt, expanded)
     fusion = fusion or FusionSettings()
-    sections = cache(partial(Sections.of, corpus.articles, order))  # made when first looked at
+    sections = cache(partial(Sections.of, articles, order))  # made when first looked at
     question_knn: QuestionKNN | None = None
     if QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
@@ -127,30 +132,50 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     searcher = Searcher(
         keyword, meaning, fusion, distributions or {}, learned, question_knn, expanded, sections
     )
-    notices = Notices(Topics(corpus.card, {a.code for a in corpus.articles}, asking), asking)
+    notices = Notices(Topics(card, articles.codes.counts, asking), asking)
     confidence, calibrated = None, folder.parent / CONFIDENCE
     if folder == builtin() and calibrated.is_file():  # `Notices` checks what it is for
         confidence = Confidence.from_json(calibrated.read_text(encoding="utf-8"))
     info = IndexInfo(
         name=manifest.name,
-        title=corpus.card.title,
+        title=card.title,
         version=manifest.version,
-        articles=len(corpus.articles),
+        articles=len(articles),
         questions=manifest.corpus["learnt"],
         encoder=manifest.encoder["name"] if manifest.encoder else None,
-        corpus_sha256=corpus.sha256,
+        corpus_sha256=law.sha256,
         built=manifest.built,
         encoder_knows=encoder_training(manifest.encoder),
     )
     nearest = searcher.nearest_questions
     return Engine(
-        card=corpus.card,
+        card=card,
         info=info,
-        articles=corpus.articles,
+        articles=articles,
         searcher=searcher,
-        explainer=Explainer(corpus.articles, learnt, asking, keyword, meaning, rows, nearest),
-        notices=notices.calibrated(confidence, searcher, corpus.sha256, learnt),
+        explainer=Explainer(articles, learnt, asking, keyword, meaning, rows, nearest),
+        notices=notices.calibrated(confidence, searcher, law.sha256, learnt),
     )
+
+
+class _Law(NamedTuple):
+    card: CorpusCard
+    articles: Articles
+    questions: Sequence[Question]
+    sha256: str
+
+
+def _read_law(folder: Path, manifest: Manifest, cure: str) -> _Law:
+    """Open the corpus of an index; its articles are read when they are shown, or now if it has no columns."""
+    place = folder / "corpus"
+    if not article_store.is_stored(folder):
+        corpus = read_corpus(place)
+        return _Law(corpus.card, Articles.of(corpus.articles), corpus.questions, corpus.sha256)
+    path = questions_file(place)
+    questions = [cited.question for cited in read_cited(path)] if path is not None else []
+    # the file is written in canonical form, and was held against the manifest
+    sha256 = str(manifest.files[article_store.FILE]["sha256"])
+    return _Law(read_card(place / CARD), article_store.StoredArticles(folder, cure), questions, sha256)
 
 
 def _of_questions(analyser: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense | None) -> Analyser:

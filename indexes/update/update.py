@@ -11,7 +11,6 @@ but its learned fusion stays of an index that is refined.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,9 +24,8 @@ from indexes.build.score_distributions import load_fusion
 from indexes.cleaning.steps import RemovedArticle, read_removed
 from indexes.cli.importing import ImportedCorpus
 from indexes.corpus import extras as extras_
-from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import card_record, parse_card
-from indexes.corpus.corpus import ARTICLES, QUESTIONS, Corpus, read, to_learn_from
+from indexes.corpus.corpus import Corpus, read, to_learn_from
 from indexes.formats.jsonl import dump
 from indexes.formats.validation import Inspection
 from indexes.store import paths
@@ -151,7 +149,6 @@ def update(
             imported.keep(waiting)
             sync(waiting)
             with new_version(name, version, keep) as part:
-                _copy(waiting, part / "corpus")
                 done = update_into(part, start, compared, imported.corpus, version, refit, progress)
         finally:
             recover(name)  # after an error: the corpus that waits for no switch is taken away
@@ -176,7 +173,7 @@ def update_into(
     refit: bool = False,
     progress: Progress = no_progress,
 ) -> UpdateOutcome:
-    """Write a new version into a folder that holds its corpus; the manifest is its last file.
+    """Write a new version into an empty folder; the manifest is its last file.
 
     What is returned names the version where it will be when it is switched in.
     """
@@ -223,14 +220,6 @@ def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
 def _analyser(start: Start, corpus: Corpus) -> tuple[Analyser, Mapping[str, Any]]:
     options = start.manifest.analyser["options"]
     return resolve_analyser(corpus, {key: value for key, value in options.items() if key != "language"})
-
-
-def _copy(corpus: Path, to: Path) -> None:
-    """Copy into a version what of a corpus an index holds: see `indexes.corpus.corpus.write`."""
-    to.mkdir()
-    for name in (ARTICLES[0], QUESTIONS[0], CARD):
-        if (corpus / name).is_file():
-            shutil.copyfile(corpus / name, to / name)
 
 
 def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_VERSIONS) -> Path:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import islice
 from typing import Any
 
+from rag.corpus.articles import Articles
 from rag.types import Article
 
 # Articles that must name a situation: of a small corpus one in 200, and 3 at least; 10 are enough of any.
@@ -43,15 +43,28 @@ def situations(language: str) -> tuple[Situation, ...]:
 
 def available_situations(language: str, articles: Sequence[Article]) -> tuple[Situation, ...]:
     """Return the situations that enough articles of a corpus mention."""
-    texts = [article.text.casefold() for article in articles]
-    needed = min(max(LEAST, round(SHARE * len(texts))), ENOUGH)
+    needed = min(max(LEAST, round(SHARE * len(articles))), ENOUGH)
+    counted = articles.mentions if isinstance(articles, Articles) else {}
+    uncounted = [each.words for each in situations(language) if each.words not in counted]
+    counted = {**counted, **mentions(uncounted, articles, needed)}
+    return tuple(each for each in situations(language) if counted[each.words] >= needed)
 
-    def enough(words: Sequence[str]) -> bool:
-        # stops early: most words of a list stand in the first hundreds of articles
-        naming = (text for text in texts if any(word in text for word in words))
-        return len(list(islice(naming, needed))) == needed
 
-    return tuple(each for each in situations(language) if enough(each.words))
+def mentions(
+    lists: Iterable[tuple[str, ...]], articles: Sequence[Article], most: int = ENOUGH
+) -> dict[tuple[str, ...], int]:
+    """Count for each list of words the articles that hold one of them, up to `most`."""
+    missing, found = dict.fromkeys(lists, 0), {}
+    for article in articles if missing else ():
+        text = article.text.casefold()
+        for words, often in tuple(missing.items()):
+            if any(word in text for word in words):
+                missing[words] = often + 1
+                if often + 1 >= most:  # most words of a list stand in the first hundreds of articles
+                    found[words] = missing.pop(words)
+        if not missing:
+            break
+    return {**missing, **found}
 
 
 def living_in(region: str, language: str) -> str:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
+
+from rag.corpus.articles import Articles
 from rag.types import Article, Question
 
+TREES = 256  # codes whose trees stay at hand
 DEEPEST = 20  # headings below one another that are told apart; what law has is ten at most
 Steps = tuple[int, ...]  # which heading of each level, counted from 1; () is the code itself
 
@@ -31,46 +36,64 @@ class _Growing:
     children: dict[str, int]  # heading -> its step
 
 
+@dataclass(frozen=True)
+class _Tree:
+    """One code: its places, and which of them the articles under each section's headings stand at."""
+
+    places: Mapping[Steps, ContentsEntry]
+    at: Mapping[int, Steps]  # number of the section -> steps
+
+
 class Law:
     """The articles of one corpus by code, heading and neighbourhood; made once an index.
 
-    The order is the corpus's. A heading that comes back later in its code is the same place.
+    The order is the corpus's. A heading that comes back later in its code is the same place. The tree of a
+    code is built when somebody looks at it, of one article under each heading.
     """
 
     def __init__(
-        self, articles: Mapping[str, Article], annotated: Mapping[str, Sequence[Question]] | None = None
+        self, articles: Sequence[Article], annotated: Mapping[str, Sequence[Question]] | None = None
     ) -> None:
-        """Build the tree, in n_articles × depth steps; `annotated`: article id -> questions that cite it."""
-        self.articles = articles
+        """Take the articles, and of article ids the annotated questions that cite them."""
+        self._rows = Articles.of(articles)
+        self.articles = self._rows.by_id
         self._annotated = annotated or {}
-        growing: dict[tuple[str, Steps], _Growing] = {}
-        self._home: dict[str, Steps] = {}
-        self._in_code: dict[str, list[str]] = {}
-        self._position: dict[str, int] = {}
-        self._citing: dict[str, list[str]] = {}
-        for article in articles.values():
-            self._home[article.id] = _grow(growing, article)
-            row = self._in_code.setdefault(article.code, [])
-            self._position[article.id] = len(row)
-            row.append(article.id)
-            for cited in dict.fromkeys(article.references):
-                if cited in articles and cited != article.id:
-                    self._citing.setdefault(cited, []).append(article.id)
-        self._places = {
-            (code, at): ContentsEntry(code, at, g.title, g.count, tuple(g.articles), len(g.children))
-            for (code, at), g in growing.items()
-        }
+        self._tree = lru_cache(maxsize=TREES)(self._grown)
 
     @property
-    def codes(self) -> tuple[ContentsEntry, ...]:
-        """The codes, in the corpus's order."""
-        return tuple(self._places[code, ()] for code in self._in_code)
+    def codes(self) -> Mapping[str, int]:
+        """The codes, in the corpus's order, and how many articles each has."""
+        return self._rows.codes.counts
+
+    def _grown(self, code: str) -> _Tree:
+        """Build the tree of a code, in n_articles + n_headings × depth steps."""
+        positions = self._rows.codes.at(code)
+        sections = self._rows.sections[positions]
+        found, first, section = np.unique(sections, return_index=True, return_inverse=True)
+        growing: dict[Steps, _Growing] = {(): _Growing(code, 0, [], {})}
+        at: dict[int, Steps] = {}
+        for n in np.argsort(first).tolist():  # as the corpus has them: a step is counted where it first comes
+            headings = self._rows[int(positions[first[n]])].headings
+            at[n] = _grow(growing, headings)
+        ids = self._rows.order.ids
+        for n, position in zip(section.tolist(), positions.tolist(), strict=True):
+            growing[at[n]].articles.append(ids[position])
+        for n, count in enumerate(np.bincount(section).tolist()):
+            for length in range(len(at[n]) + 1):
+                growing[at[n][:length]].count += count
+        places = {
+            steps: ContentsEntry(code, steps, g.title, g.count, tuple(g.articles), len(g.children))
+            for steps, g in growing.items()
+        }
+        return _Tree(places, {int(found[n]): steps for n, steps in at.items()})
 
     def trail(self, code: str, at: Steps = ()) -> tuple[ContentsEntry, ...]:
         """Return the places from the code down to the steps, as far as they lead; () for an unknown code."""
-        found = []
+        if self._rows.codes.number(code) is None:
+            return ()
+        found, places = [], self._tree(code).places
         for length in range(len(at[:DEEPEST]) + 1):
-            place = self._places.get((code, at[:length]))
+            place = places.get(at[:length])
             if place is None:
                 break
             found.append(place)
@@ -78,11 +101,14 @@ class Law:
 
     def below(self, place: ContentsEntry) -> tuple[ContentsEntry, ...]:
         """Return the headings right under a place, in order."""
-        return tuple(self._places[place.code, (*place.at, n)] for n in range(1, place.below + 1))
+        places = self._tree(place.code).places
+        return tuple(places[*place.at, n] for n in range(1, place.below + 1))
 
     def home(self, article_id: str) -> tuple[ContentsEntry, ...]:
         """Return the places from the code down to the heading that the article stands under."""
-        return self.trail(self.articles[article_id].code, self._home[article_id])
+        position = self._rows.order.positions[article_id]
+        code = self._rows.codes.keys[int(self._rows.codes.of[position])]
+        return self.trail(code, self._tree(code).at[int(self._rows.sections[position])])
 
     def previous(self, article_id: str) -> Article | None:
         """Return the article before this one in its code."""
@@ -93,9 +119,10 @@ class Law:
         return self._adjacent(article_id, 1)
 
     def _adjacent(self, article_id: str, step: int) -> Article | None:
-        row = self._in_code[self.articles[article_id].code]
-        target = self._position[article_id] + step
-        return self.articles[row[target]] if 0 <= target < len(row) else None
+        position = self._rows.order.positions[article_id]
+        row = self._rows.codes.of_number(int(self._rows.codes.of[position]))
+        target = int(np.searchsorted(row, position)) + step
+        return self._rows[int(row[target])] if 0 <= target < len(row) else None
 
     def siblings(self, article_id: str) -> tuple[Article, ...]:
         """Return the articles under the very same heading, this one among them."""
@@ -108,7 +135,10 @@ class Law:
 
     def cited_by(self, article_id: str) -> tuple[Article, ...]:
         """Return the articles that refer to this one."""
-        return self._of(self._citing.get(article_id, ()))
+        position = self._rows.order.positions.get(article_id, -1)
+        cited, citing = self._rows.referring
+        first, last = np.searchsorted(cited, [position, position + 1]).tolist()
+        return tuple(self._rows[int(each)] for each in citing[first:last])
 
     def citing_questions(self, article_id: str) -> tuple[str, ...]:
         """Return the annotated questions that cite the article, each text once."""
@@ -118,16 +148,13 @@ class Law:
         return tuple(self.articles[i] for i in ids)
 
 
-def _grow(growing: dict[tuple[str, Steps], _Growing], article: Article) -> Steps:
-    """Add an article to the tree and return the steps to its heading."""
-    here = growing.setdefault((article.code, ()), _Growing(article.code, 0, [], {}))
-    here.count += 1
+def _grow(growing: dict[Steps, _Growing], headings: Sequence[str]) -> Steps:
+    """Add headings to the tree of a code and return the steps to the last of them."""
     at: Steps = ()
-    for heading in article.headings[:DEEPEST]:
-        at = (*at, here.children.setdefault(heading, len(here.children) + 1))
-        here = growing.setdefault((article.code, at), _Growing(heading, 0, [], {}))
-        here.count += 1
-    here.articles.append(article.id)
+    for heading in headings[:DEEPEST]:
+        children = growing[at].children
+        at = (*at, children.setdefault(heading, len(children) + 1))
+        growing.setdefault(at, _Growing(heading, 0, [], {}))
     return at
 
 

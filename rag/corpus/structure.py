@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rag.corpus.articles import Articles, Numbers, reference_pairs
 from rag.types import Article, ArticleOrder, Floats, Ints, Question
 
 
@@ -16,7 +17,7 @@ from rag.types import Article, ArticleOrder, Floats, Ints, Question
 class Surroundings:
     """Where each article stands in the law, how often it is cited; all (n_articles,) but the last three."""
 
-    code: Ints  # number of its code
+    code: Numbers  # number of its code
     headings: Ints  # number of the headings that it stands under
     length: Floats  # log(1 + characters)
     cited: Floats  # annotated questions that cite it
@@ -33,13 +34,12 @@ class Surroundings:
         cls, articles: Sequence[Article], questions: Sequence[Question], references: Ints | None = None
     ) -> Surroundings:
         """Look at a corpus; `references` (n, 2) of positions, else as the articles tell them."""
-        code = _numbered([(a.code,) for a in articles])
-        sections = section_numbers(articles)
-        position = {a.id: i for i, a in enumerate(articles)}
+        articles = Articles.of(articles)
+        code, sections, position = articles.codes.of, articles.sections, articles.order.positions
         citing = _linked(_positions(citations(position, questions)), (len(questions), len(position)))
         cited = np.asarray(citing.sum(axis=0), np.float64).ravel()
         nth, share = _nth(sections)
-        length = np.log1p([len(a.text) for a in articles])
+        length = np.log1p(articles.lengths)
         links = reference_pairs(articles) if references is None else references
         refers = _linked(links, (len(articles), len(articles)))
         in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, sections))
@@ -67,18 +67,8 @@ def citations(position: Mapping[str, int], questions: Sequence[Question]) -> lis
 
     Ids without a position are passed over.
     """
-    return _found(position, (question.article_ids for question in questions))
-
-
-def _found(position: Mapping[str, int], ids: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
-    return [(n, position[i]) for n, named in enumerate(ids) for i in dict.fromkeys(named) if i in position]
-
-
-def reference_pairs(articles: Sequence[Article]) -> Ints:
-    """Return (n, 2) positions: an article, and one that it refers to, in order, each pair once."""
-    position = {article.id: i for i, article in enumerate(articles)}
-    pairs = _found(position, (article.references for article in articles))
-    return _positions((i, to) for i, to in pairs if i != to)
+    cited = ((n, i) for n, question in enumerate(questions) for i in dict.fromkeys(question.article_ids))
+    return [(n, position[i]) for n, i in cited if i in position]
 
 
 def _positions(pairs: Iterable[tuple[int, int]]) -> Ints:
@@ -110,7 +100,7 @@ def _nth(section: Ints) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64
 
 def section_numbers(articles: Sequence[Article]) -> Ints:
     """Return a number for each article, (n_articles,), that those under the very same headings share."""
-    return _numbered([(a.code, *a.headings) for a in articles])
+    return Articles.of(articles).sections
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +114,3 @@ class Sections:
     def of(cls, articles: Sequence[Article], order: ArticleOrder) -> Sections:
         """Look at the articles in their order."""
         return cls(order, section_numbers(articles))
-
-
-def _numbered(keys: Sequence[tuple[str, ...]]) -> Ints:
-    number: dict[tuple[str, ...], int] = {}
-    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)

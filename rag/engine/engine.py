@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Literal, TypeAlias
 
+from rag.corpus.articles import Articles
 from rag.corpus.asker_situations import Situation, available_situations
 from rag.corpus.card import CorpusCard
 from rag.corpus.contents import Law
@@ -19,7 +19,7 @@ from rag.engine.result import Explanation, Mode, Result
 from rag.engine.searcher import QueryExpansion, Searcher
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH
-from rag.retrieval.known_item import KnownItems, best_versions, most_versions
+from rag.retrieval.known_item import KnownItems, best_versions
 from rag.retrieval.term_counts import LAW_FIELDS
 from rag.retrieval.translation_model import KEEP_ALL, ExpansionTerm, Removed
 from rag.text import Analyser
@@ -71,11 +71,12 @@ class Engine:
         notices: Notices,
     ) -> None:
         self.card, self.info = card, info
-        self.articles: Mapping[str, Article] = {a.id: a for a in articles}
+        self._articles = Articles.of(articles)
+        self.articles: Mapping[str, Article] = self._articles.by_id
         self.searcher, self.explainer, self.notices = searcher, explainer, notices
         self.analyser: Analyser = explainer.analyser  # cuts questions into terms
-        self._known_items = KnownItems(articles, card)
-        self._versions = most_versions(articles)
+        self._known_items = KnownItems(self._articles, card)
+        self._versions = self._articles.versions
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -85,16 +86,16 @@ class Engine:
     @cached_property
     def law(self) -> Law:
         """The articles as a reader leafs through them; made when first looked at."""
-        return Law(self.articles, self.explainer.cited)
+        return Law(self._articles, self.explainer.cited)
 
     @cached_property
     def _facets(self) -> CorpusFacets:
-        articles = self.articles.values()
+        law_types, regions = self._articles.law_types.counts, self._articles.regions.counts
         return CorpusFacets(
-            codes=dict(Counter(a.code for a in articles)),
-            law_types=dict(Counter(a.law_type for a in articles if a.law_type)),
-            regions=dict(Counter(a.region for a in articles if a.region)),
-            dated=any(a.valid_from or a.valid_to for a in articles),
+            codes=self._articles.codes.counts,
+            law_types={key: n for key, n in law_types.items() if key},
+            regions={key: n for key, n in regions.items() if key},
+            dated=self._articles.dated,
         )
 
     def facets(self) -> CorpusFacets:
@@ -104,7 +105,7 @@ class Engine:
     @cached_property
     def situations(self) -> tuple[Situation, ...]:
         """What a person may say of themselves in front of a question: who the articles speak of."""
-        return available_situations(self.card.language, tuple(self.articles.values()))
+        return available_situations(self.card.language, self._articles)
 
     def warm(self) -> None:
         """Do now what the first question would wait for.
@@ -112,6 +113,7 @@ class Engine:
         Annotated questions and neighbours of articles are looked at, vectors read from the disk, and a
         question asked: what is made when it is first needed is made by that.
         """
+        self._articles.warm()
         self.law  # noqa: B018 - made when first looked at
         self.situations  # noqa: B018
         if self.notices.signals is not None:
@@ -151,7 +153,7 @@ class Engine:
         day = where.in_force_on if where else None
         known = self._known_items.find(text, day)
         query = self._known_items.remainder(text) if known else text
-        shown = self._known_items.pinned(known, where)[: max(k, 0)]
+        shown = self._known_items.pinned(known, where, max(k, 0))
         elsewhere = self.notices.topics.find(text)
         expansion = self.searcher.expansion(mode, without, known=known)
         probability: float | None = None

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rag.corpus.articles import Articles
 from rag.encoders.static import StaticEncoder
 from rag.engine.result import Explanation, MeaningShare, Mode, ResultPlace, SimilarQuestion
 from rag.retrieval.bm25 import BM25
@@ -56,7 +57,7 @@ class Explainer:
         the fields of articles where the index stores it; `nearest` has the terms and vectors of the
         annotated questions.
         """
-        self.articles = {article.id: article for article in articles}
+        self.articles = Articles.of(articles).by_id
         self.cited: dict[str, list[Question]] = {}  # article id -> annotated questions, each once
         for question in questions:
             for article_id in dict.fromkeys(question.article_ids):

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 
-import numpy as np
-
+from rag.corpus.articles import Articles
 from rag.types import EMPTY, Article, ArticleOrder, Bools, Filter, Floats, Ranking, rank
 
 
@@ -15,7 +14,7 @@ class Mask:
     """Turns a filter into the positions that it admits; keeps the last few answers."""
 
     def __init__(self, articles: Sequence[Article]) -> None:
-        self._articles = articles
+        self._articles = Articles.of(articles)
         self._positions = lru_cache(maxsize=32)(self._admitted)
 
     def __call__(self, where: Filter | None) -> Bools | None:
@@ -23,7 +22,7 @@ class Mask:
         return None if where is None or where == Filter() else self._positions(where)
 
     def _admitted(self, where: Filter) -> Bools:
-        return np.array([where.admits(article) for article in self._articles], dtype=np.bool_)
+        return self._articles.admitted(where)
 
 
 class ScoredRetriever(ABC):

@@ -9,30 +9,27 @@ are different articles.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 
+import numpy as np
+
+from rag.corpus.articles import Articles, Numbers
 from rag.corpus.card import CorpusCard, Moved
 from rag.text import data_lines
-from rag.text.article_numbers import number_key
+from rag.text.article_numbers import SERIES_LETTERS, number_key
 from rag.text.code_names import CodeNames
 from rag.text.folding import fold, level
 from rag.text.references import Reference, find_references
-from rag.types import Article, Filter, KnownItem, Shown, Why, in_force
+from rag.types import Article, Filter, Ints, KnownItem, Shown, Why, in_force
 
 
 def together(one: Article, other: Article) -> bool:
     """Tell whether there is a day on which both are in force; what has no date always is."""
     ends = ((one, other.valid_to), (other, one.valid_to))
     return all(a.valid_from is None or end is None or a.valid_from < end for a, end in ends)
-
-
-def most_versions(articles: Iterable[Article]) -> int:
-    """Return how many articles with a date bear one number of one code, at most; 1 where none does."""
-    dated = (a for a in articles if a.article_no.strip() and (a.valid_from or a.valid_to))
-    return max(Counter((a.code, a.article_no) for a in dated).values(), default=1)
 
 
 def versions_in_force(articles: Sequence[Article], day: date | None) -> list[Article]:
@@ -89,7 +86,6 @@ _OWN = re.compile(
     r"|^(?:of )?this\b",
     re.IGNORECASE,
 )
-_SERIES_LETTERS = re.compile(r"^(?:lo|[lrda])(?=\d)")
 
 
 class KnownItems:
@@ -100,19 +96,8 @@ class KnownItems:
     """
 
     def __init__(self, articles: Sequence[Article], card: CorpusCard) -> None:
-        self._names = CodeNames((article.code for article in articles), card.aliases, card.language)
-        self._by_number: dict[str, list[Article]] = {}
-        self._by_place: dict[tuple[str, str], list[Article]] = {}  # code and number as they are written
-        self._by_bare_number: dict[str, list[Article]] = {}  # without L, R, D: 1234-5
-        for article in articles:
-            self._by_place.setdefault((article.code, article.article_no), []).append(article)
-            if key := number_key(article.article_no):
-                self._by_number.setdefault(key, []).append(article)
-                if (bare := _SERIES_LETTERS.sub("", key)) != key:
-                    self._by_bare_number.setdefault(bare, []).append(article)
-        self._by_id = {article.id: article for article in articles}
-        self._places = {article.id: place for place, article in enumerate(articles)}
-        self._articles = tuple(articles)
+        self._articles = Articles.of(articles)
+        self._names = CodeNames(self._articles.codes.counts, card.aliases, card.language)
         self._law_date = card.law_date
         self._renumbered: dict[str, list[Moved]] = {}
         for row in card.moved:
@@ -164,18 +149,20 @@ class KnownItems:
         if opening.unresolved or closing.unresolved:
             return []
         numbers: dict[str, str] = {}  # number -> name of its code
-        ends = {article.code: article for article in self._bearing(closing.number, closing.code, day)}
-        for article in self._bearing(opening.number, opening.code, day):
-            if article.code not in ends:
+        codes, key_of = self._articles.codes, self._articles.number_keys
+        closings = self._bearing(closing.number, closing.code, day)
+        ends = dict(zip(codes.of[closings].tolist(), closings.tolist(), strict=True))
+        for first in self._bearing(opening.number, opening.code, day).tolist():
+            code = int(codes.of[first])
+            last = ends.get(code, -1)
+            if not 0 <= last - first <= LONGEST_SPAN:
                 continue
-            first, last = self._places[article.id], self._places[ends[article.code].id]
-            if last - first > LONGEST_SPAN:
-                continue
-            span = self._articles[first : last + 1]
-            held = dict.fromkeys(number_key(a.article_no) for a in span if a.code == article.code)
+            span = slice(first, last + 1)
+            keys = key_of.of[self._articles.article_nos.of[span]]
+            held = dict.fromkeys(keys[codes.of[span] == code].tolist())
             if len(held) <= LONGEST_RANGE:  # versions of one article count as one
-                ends_here = (number_key(article.article_no), number_key(ends[article.code].article_no))
-                numbers |= {number: article.code for number in held if number not in ends_here}
+                between = (n for n in held if n not in (keys[0], keys[-1]))
+                numbers |= {key_of.keys[n]: codes.keys[code] for n in between}
         numbers.pop("", None)
         return [replace(closing, number=n, code=closing.code or code) for n, code in numbers.items()]
 
@@ -195,27 +182,53 @@ class KnownItems:
         return "" if all(fold(word) in self._framing for word in _WORD.findall(plain)) else left
 
     def _item(self, reference: Reference, day: date | None) -> KnownItem:
-        typed = _SERIES_LETTERS.sub(lambda letters: letters[0].upper(), reference.number)
+        typed = SERIES_LETTERS.sub(lambda letters: letters[0].upper(), reference.number)
         if reference.unresolved:
             return KnownItem(reference.text.strip(), typed, reference.code_named, ())
         found = self._bearing(reference.number, reference.code, day)
-        numbers = {article.article_no for article in found}
-        shown = numbers.pop() if len(numbers) == 1 else typed
+        written = self._articles.article_nos
+        numbers = np.unique(written.of[found])
+        shown = written.keys[int(numbers[0])] if len(numbers) == 1 else typed
         renumbered = self._renumbered.get(reference.number, ())
         rows = tuple(row for row in renumbered if reference.code in (None, row.code))
-        ids = tuple(article.id for article in found)
+        ids = tuple(self._articles.order.ids[position] for position in found.tolist())
         return KnownItem(reference.text.strip(), shown, reference.code, ids, rows)
 
-    def _bearing(self, number: str, code: str | None, day: date | None) -> list[Article]:
-        """Return the articles of a number; one that lacks its letter finds L, R and D of a code."""
-        for numbers in (self._by_number, self._by_bare_number):
-            found = [article for article in numbers.get(number, ()) if code in (None, article.code)]
-            if found:
-                return versions_in_force(found, day)
-        return []
+    def _bearing(self, number: str, code: str | None, day: date | None) -> Ints:
+        """Return the positions of a number; one that lacks its letter finds L, R and D of a code."""
+        written = self._articles.article_nos
+        for keys in (self._articles.number_keys, self._articles.bare_keys) if number else ():
+            numbers = keys.at(number).tolist()  # its spellings
+            if found := self._within(code, [written.of_number(n) for n in numbers]):
+                return self._in_force(np.sort(np.concatenate(found)), day)
+        return np.zeros(0, np.int64)
 
-    def pinned(self, known: Sequence[KnownItem], where: Filter | None) -> list[Shown]:
+    def _within(self, code: str | None, positions: Sequence[Numbers]) -> list[Numbers]:
+        """Return those of one code, in so many parts as hold any; of every code where none is named."""
+        if code is not None:
+            number = self._articles.codes.number(code)
+            of = self._articles.codes.of
+            positions = [each[of[each] == number] for each in positions] if number is not None else []
+        return [each for each in positions if len(each)]
+
+    def _in_force(self, positions: Numbers, day: date | None) -> Ints:
+        """Return those that `versions_in_force` returns; what is alone in its code is not read for that."""
+        _, code, often = np.unique(
+            self._articles.codes.of[positions], return_inverse=True, return_counts=True
+        )
+        several = often[code] > 1
+        held = [(int(position), self._articles[int(position)]) for position in positions[several]]
+        left = {article.id for article in versions_in_force([article for _, article in held], day)}
+        keep = ~several
+        keep[several] = [article.id in left for _, article in held]
+        return positions[keep].astype(np.int64)
+
+    def pinned(
+        self, known: Sequence[KnownItem], where: Filter | None, most: int | None = None
+    ) -> list[Shown]:
         """Return the articles named by number, then those that took over an old number's content.
+
+        They are `most` at most, where that is given: only so many are read.
 
         Who asks for the "ancien article" means the content of then: its heirs come first. An article
         that is named is shown whether it is in force on the filter's day or not, for it was asked for;
@@ -225,15 +238,19 @@ class KnownItems:
         bearing: dict[str, Why] = {}
         heirs: dict[str, Why] = {}
         named = replace(where or Filter(), in_force_on=None)
+        admits = self._articles.admitted(named) if known and named != Filter() else None
+        place = self._articles.order.positions
         for item in known:
-            found = (i for i in item.found if named.admits(self._by_id[i]))
+            found = (i for i in item.found if admits is None or admits[place[i]])
             bearing |= {article_id: Why(known=True) for article_id in found}
             for move in item.moved:
                 for number in move.new:
-                    held = self._by_place.get((move.code, number), [])
+                    parts = self._within(move.code, [self._articles.article_nos.at(number)])
+                    held = [self._articles[int(position)] for part in parts for position in part]
                     admitted = (a for a in versions_in_force(held, day) if where is None or where.admits(a))
                     heirs |= {a.id: Why(moved_from=move.old) for a in admitted}
         former = bool(known) and all(item.former for item in known)
         first, then = (heirs, bearing) if former else (bearing, heirs)
         whys = {**first, **{i: why for i, why in then.items() if i not in first}}
-        return [Shown(n, self._by_id[i], 0.0, why) for n, (i, why) in enumerate(whys.items(), start=1)]
+        by_id = self._articles.by_id
+        return [Shown(n, by_id[i], 0.0, why) for n, (i, why) in enumerate(islice(whys.items(), most), 1)]

@@ -79,6 +79,7 @@ def chinese_reference_term(typed: str) -> str:
     return f"第{value}{found[2]}" + (f"之{inserted}" if inserted is not None else "")
 
 
+SERIES_LETTERS = re.compile(r"^(?:lo|[lrda])(?=\d)")  # of a key: see number_key
 _LABELS = re.compile(
     r"^(?:§+|articles?|articol[oi]|artikel|artt|arts?|sections?|sec|paragraph|s(?=[. ]\d))(?![a-z])\.? *"
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st
 
@@ -158,7 +158,7 @@ def _contents(engine: Engine, t: Interface) -> None:
     """Draw the codes, or the place in one, that the address names."""
     law, query = engine.law, st.query_params
     codes = law.codes
-    code = query.get("code") or (codes[0].code if len(codes) == 1 else "")
+    code = query.get("code") or (next(iter(codes)) if len(codes) == 1 else "")
     at = steps(query.get("at") or "")
     trail = law.trail(code, at)
     if query.get("article"):
@@ -177,7 +177,7 @@ def _quoted(text: str) -> None:
     st.html(tag("p", text, class_="pd-notice", role="status"))
 
 
-def _draw_codes(codes: Sequence[ContentsEntry], engine: Engine, t: Interface) -> None:
+def _draw_codes(codes: Mapping[str, int], engine: Engine, t: Interface) -> None:
     about = t.n(
         "One code, from its headings down to its articles.",
         "{count} codes, from their headings down to their articles.",
@@ -187,11 +187,11 @@ def _draw_codes(codes: Sequence[ContentsEntry], engine: Engine, t: Interface) ->
     if len(codes) > MANY_CODES:
         text = st.text_input(t("Codes whose name holds"), key="codes_named", max_chars=200)
         wanted = text.casefold().split()
-        codes = [c for c in codes if all(word in c.title.casefold() for word in wanted)]
+        codes = {c: n for c, n in codes.items() if all(word in c.casefold() for word in wanted)}
         if not codes:
             _quoted(t("No code is named like this."))
     lang = engine.card.language
-    entries = [entry(go(c.title, address(BROWSE, code=c.code)), _count(c, t), lang) for c in codes]
+    entries = [entry(go(c, address(BROWSE, code=c)), _count(n, t), lang) for c, n in codes.items()]
     st.html(_part(entries, t("Codes"), t))
 
 
@@ -199,12 +199,12 @@ def _draw_place(engine: Engine, trail: Sequence[ContentsEntry], t: Interface) ->
     law, place, lang = engine.law, trail[-1], engine.card.language
     _trail(engine, trail, t)
     head = heading(place.title or t("Without a heading"), f"{place.code} {written(place.at)}", lang)
-    st.html(tag("div", head, tag("p", _count(place, t)), class_="pd-found"))
+    st.html(tag("div", head, tag("p", _count(place.count, t)), class_="pd-found"))
     if not place.at:
         _search(engine, place.code, t)
     below = law.below(place)
     if below:
-        entries = [entry(_link(p, t), _count(p, t), lang) for p in below]
+        entries = [entry(_link(p, t), _count(p.count, t), lang) for p in below]
         st.html(_part(entries, t("Headings"), t, place))
     if place.articles:
         entries = [article_entry(law.articles[i], t, engine.card) for i in place.articles]
@@ -231,8 +231,8 @@ def _trail(
     st.html(tag("nav", tag("ol", *steps_down), class_="pd-path pd-trail", aria_label=t("Place in the law")))
 
 
-def _count(place: ContentsEntry, t: Interface) -> str:
-    return t.n("one article", "{count} articles", place.count)
+def _count(articles: int, t: Interface) -> str:
+    return t.n("one article", "{count} articles", articles)
 
 
 def _part(entries: Sequence[Html], name: str, t: Interface, place: ContentsEntry | None = None) -> Html:

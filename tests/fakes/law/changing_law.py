@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indexes.build.build import BuildSettings, build_into
 from indexes.build.encoder_choice import EncoderChoice
-from indexes.corpus.corpus import Corpus, write
+from indexes.corpus.corpus import Corpus
 from indexes.store import manifest
 from indexes.update.diff import FILE as CHANGES
 from indexes.update.diff import compare
@@ -114,7 +114,6 @@ def updated(folder: Path, former: Path, corpus: Corpus, **options: bool) -> Upda
     """Update from a former version into a new folder."""
     start = Start.at(former, AGAIN)
     folder.mkdir()
-    write(corpus, folder / "corpus", extras=False)
     return update_into(folder, start, compare(start.former, corpus), corpus, folder.name, **options)
 
 

@@ -194,7 +194,7 @@ class FakeEngine:
     @cached_property
     def law(self) -> Law:
         asked = [Question("q1", "mon voisin a un arbre trop près, puis-je le faire couper", ("671", "672"))]
-        return Law({a.id: a for a in self.articles}, {"671": asked, "672": asked})
+        return Law(self.articles, {"671": asked, "672": asked})
 
     def facets(self) -> FakeFacets:
         return self.offers

@@ -157,11 +157,11 @@ def test_replacing(capsys: Screen, tmp_path: Path, law: Path) -> None:
 
 def test_a_damaged_index_is_told_by_check_and_list(capsys: Screen, law: Path) -> None:
     typed(capsys, "import", law, "--build", "--encoder", "none")
-    path = paths.current("village") / "corpus" / "articles.jsonl.gz"
+    path = paths.current("village") / "corpus" / "articles.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
     assert (
-        "articles.jsonl.gz is not what was built (another SHA-256): run python -m indexes build village"
+        "articles.jsonl is not what was built (another SHA-256): run python -m indexes build village"
         in refused(capsys, "check", "village")
     )
     (paths.current("village") / "manifest.json").write_text("{", encoding="utf-8")
@@ -266,7 +266,7 @@ def test_a_file_that_breaks_off_is_never_lost_silently(capsys: Screen, tmp_path:
 
 def test_list_sees_a_file_that_is_missing_or_cut(capsys: Screen, law: Path) -> None:
     typed(capsys, "import", law, "--build", "--encoder", "none")
-    path = paths.current("village") / "corpus" / "articles.jsonl.gz"
+    path = paths.current("village") / "corpus" / "articles.jsonl"
     path.write_bytes(path.read_bytes()[:-1])
     _, out, _ = typed(capsys, "list")
     assert re.search(r"village +damaged: .* its manifest says \d+: run python -m indexes build village", out)

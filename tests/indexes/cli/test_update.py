@@ -317,10 +317,14 @@ def test_an_update_that_fails_leaves_everything_as_it_was(
     install()
     before = everything(home)
 
-    def full(*given: object) -> None:
+    def full(*given: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for step in ("indexes.build.build.stamp", "indexes.update.update._copy", "indexes.store.versions.switch"):
+    for step in (
+        "indexes.build.build.stamp",
+        "indexes.build.build.write_corpus",
+        "indexes.store.versions.switch",
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(step, full)
             assert typed("update", "village", law(with_text("Le puits.")))[0] == 2

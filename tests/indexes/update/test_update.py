@@ -352,7 +352,7 @@ def test_a_language_without_an_encoder_to_borrow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["corpus/articles.jsonl.gz", "counts/text.data.npy", "encoder/codes.npy", "vectors.faiss"]
+    "name", ["corpus/articles.jsonl", "counts/text.data.npy", "encoder/codes.npy", "vectors.faiss"]
 )
 def test_what_is_damaged_is_not_built_on(tmp_path: Path, name: str) -> None:
     former = fitted(tmp_path / "former")

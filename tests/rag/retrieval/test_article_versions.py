@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag.corpus.articles import Articles
 from rag.corpus.card import CorpusCard
-from rag.retrieval.known_item import KnownItems, best_versions, most_versions, together, versions_in_force
+from rag.retrieval.known_item import KnownItems, best_versions, together, versions_in_force
 from rag.types import Article, in_force
 
 CODE = "Code civil"
@@ -65,10 +66,10 @@ def test_two_articles_of_one_number_at_the_same_time_are_two_articles() -> None:
 
 
 def test_how_many_there_are() -> None:
-    assert most_versions([FIRST, SECOND, THIRD, article("x", None, None, "6")]) == 3
-    assert most_versions([article(str(i), None, None) for i in range(4)]) == 1  # no dates: no versions
-    assert most_versions([article(str(i), A, None, "") for i in range(4)]) == 1  # no number: nor these
-    assert most_versions([]) == 1
+    assert Articles.of([FIRST, SECOND, THIRD, article("x", None, None, "6")]).versions == 3
+    assert Articles.of([article(str(i), None, None) for i in range(4)]).versions == 1  # no dates: no versions
+    assert Articles.of([article(str(i), A, None, "") for i in range(4)]).versions == 1  # no number: nor these
+    assert Articles.of([]).versions == 1
 
 
 @given(found=articles(), day=DAYS)
