@@ -42,17 +42,20 @@ class FitSettings:
     seed: int = 0
     units: Units = "both"  # what is looked at where Chinese is cut both ways; other terms get no vector
     fits: int = 1  # side by side in one encoder (`indexes.build.ensemble`)
+    max_articles: int = 100_000  # of a larger law so many are drawn to fit to, and those that questions cite
 
     def __post_init__(self) -> None:
         """Refuse to fit nothing, or to what nobody knows."""
         refuse_no_fit(self.fits)
+        if self.max_articles < 1:
+            raise BadInput(f"max_articles={self.max_articles}: an encoder is fitted to an article or more")
         if self.units not in get_args(Units):
             raise BadInput(f"units={self.units!r}: expected one of {', '.join(get_args(Units))}")
 
     @property
     def id(self) -> str:
         """Short hash of every value; of a single fit of all terms the same as before there were others."""
-        plain = {"fits": 1, "units": "both"}
+        plain = {"fits": 1, "units": "both", "max_articles": 100_000}
         values = {name: value for name, value in asdict(self).items() if plain.get(name) != value}
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 

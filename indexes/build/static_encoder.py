@@ -22,10 +22,17 @@ from indexes.build.contrastive import SparseAdam, StepBuffers, pair_gradient
 from indexes.build.fit_settings import FitSettings, FittedParameters, suited
 from indexes.build.tokenise import in_texts, tokenise_texts
 from indexes.build.training_pairs import TASKS, AnnotatedTexts, Batch, Make, Task, TermIds, Texts, bags, pair
+from rag.encoders.static import article_terms
 from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.text.chinese import ChineseAnalyser
 from rag.types import Article, Bools, Floats, Ints, Progress, Question, named, no_progress
+
+
+def sample(articles: Sequence[Article], most: int, seed: int) -> list[Article]:
+    """Draw at most so many articles by seed, and return them in their order."""
+    drawn = np.random.default_rng(seed).permutation(len(articles))[:most]
+    return [articles[i] for i in np.sort(drawn).tolist()]
 
 
 class Fitter:
@@ -36,11 +43,15 @@ class Fitter:
     ) -> None:
         """Analyse the articles and choose the vocabulary; the encoder must be used with the same analyser.
 
-        Without settings it fits as is suited to the law and to the number of questions.
+        Without settings it fits as is suited to the law and to the number of questions. Of a law of more
+        articles than the settings allow so many are drawn, the others left aside.
         """
         self.given: FitSettings | None = settings
         self.settings = settings or suited(0, len(articles))
         self.analyser = analyser
+        self._law = articles
+        if len(articles) > self.settings.max_articles:
+            articles = sample(articles, self.settings.max_articles, self.settings.seed)
         self.position = {a.id: i for i, a in enumerate(articles)}
         above = [(a.code, *a.headings) for a in articles]
         titles = {title: i for i, title in enumerate(dict.fromkeys(chain.from_iterable(above)))}
@@ -141,12 +152,22 @@ class Fitter:
             ids = term_ids(self.analyser.terms(text), words).astype(np.int32)
             return ids[frequent[ids]]
 
-        texts_of = AnnotatedTexts.of(
-            questions, self.position, terms, [texts.whole(i) for i in range(self.n_articles)], len(words)
-        )
+        position, whole = dict(self.position), [texts.whole(i) for i in range(self.n_articles)]
+        for article in self._left_aside(questions):
+            position[article.id] = len(whole)
+            ids = term_ids(article_terms(article, self.analyser), self.vocabulary).astype(np.int32)
+            whole.append(ids[frequent[ids]])
+        texts_of = AnnotatedTexts.of(questions, position, terms, whole, len(words))
         s = self.given or suited(len(questions))
         reported = named(progress, "fitting the encoder to questions")
         return self._descend(start, list(texts_of.batches(s)), s.question_temperature, reported)
+
+    def _left_aside(self, questions: Sequence[Question]) -> list[Article]:
+        """Return the articles that these questions cite and that were not drawn."""
+        if len(self._law) == self.n_articles:
+            return []
+        cited = {id_ for question in questions for id_ in question.article_ids} - self.position.keys()
+        return [article for article in self._law if article.id in cited]
 
     def _descend(
         self, fitted: FittedParameters, batches: Sequence[Make], temperature: float, progress: Progress

@@ -17,12 +17,8 @@ _BRACKETS = re.compile(
 _QUOTES = re.compile(r"[《》<>〈〉\s]")
 
 
-def _key(name: str) -> tuple[str, ...]:
-    return tuple(fold(word) for word in _WORD.findall(level(name)))
-
-
-def _chinese_key(name: str) -> str:
-    return _QUOTES.sub("", level(name))
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(map(fold, _WORD.findall(name)))
 
 
 class CodeNames:
@@ -44,8 +40,10 @@ class CodeNames:
             self._add(code, code)
         for code in self.codes:
             plain = _BRACKETS.sub("", code)
-            for name in (plain, code.removeprefix(_STATE), plain.removeprefix(_STATE)):
-                self._add(name, code)
+            names = (plain, code.removeprefix(_STATE), plain.removeprefix(_STATE))
+            for name in dict.fromkeys(names):
+                if name != code:  # most are, and a large law has tens of thousands
+                    self._add(name, code)
         for code, forms in (aliases or {}).items():
             for form in forms:
                 self._add(form, code if code in self.codes else self._of(code))
@@ -61,12 +59,14 @@ class CodeNames:
         self._longest_signs = max(map(len, self._signs), default=0)
 
     def _of(self, name: str) -> str | None:
-        return self._words.get(_key(name)) or self._signs.get(_chinese_key(name))
+        plain = level(name)
+        return self._words.get(_words(plain)) or self._signs.get(_QUOTES.sub("", plain))
 
     def _add(self, name: str, code: str | None) -> None:
-        if key := _key(name):
+        plain = level(name)
+        if key := _words(plain):
             self._words.setdefault(key, code)
-        if sign := _chinese_key(name):
+        if sign := _QUOTES.sub("", plain):
             self._signs.setdefault(sign, code)
 
     def after(self, text: str, at: int) -> tuple[int, str | None] | None:

@@ -272,3 +272,25 @@ def test_bags_count_the_terms_of_both_sides(left: list[np.ndarray], right: list[
         assert counts.shape == (len(side), len(terms))
         wanted = [[int((text == term).sum()) for term in terms] for text in side]
         assert counts.toarray().tolist() == wanted
+
+
+def test_a_large_law_is_fitted_to_a_sample_and_to_what_questions_cite() -> None:
+    some = replace(SETTINGS, max_articles=100, passes=1, question_passes=1)
+    made = Fitter(law(), WORDS, some)
+    assert made.n_articles == 100
+    assert list(made.position) == [a.id for a in law() if a.id in made.position]  # in the law's order
+    assert made.position == Fitter(law(), WORDS, some).position
+    assert made.position != Fitter(law(), WORDS, replace(some, seed=1)).position
+
+    left_aside = [a for a in law() if a.id not in made.position]
+    cited = [Question(f"q{n}", a.text, (a.id,)) for n, a in enumerate(left_aside[:20])]
+    start = made.fit_corpus()
+    drawn = made.fit_questions(start, cited)
+    assert not np.array_equal(drawn.vectors, start.vectors)
+    none_cited = made.fit_questions(start, [replace(q, article_ids=("nowhere",)) for q in cited])
+    assert np.array_equal(none_cited.vectors[: len(start.vectors)], start.vectors)
+
+    whole = Fitter(law(), WORDS, replace(some, max_articles=len(law())))
+    assert np.array_equal(
+        whole.fit_corpus().vectors, Fitter(law(), WORDS, replace(SETTINGS, passes=1)).fit_corpus().vectors
+    )
