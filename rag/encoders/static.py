@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy.typing as npt
 from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.types import Article, Floats
+
+BLOCK = 8192  # texts that are encoded before the next ones are cut
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,12 @@ class StaticEncoder:
     def encode_terms(self, texts: Iterable[Sequence[str]]) -> Floats:
         """Return unit vectors of texts that the analyser has cut already, (n_texts, dim) float32."""
         ids = (term_ids(terms, self.vocabulary) for terms in texts)
-        # one text at a time, so that a vector does not depend on its batch
-        rows = [self.scales[own] @ self.codes[own].astype(np.float32) for own in ids]
-        return unit(np.array(rows, dtype=np.float32).reshape(len(rows), self.dim))
+        # one text at a time, so that a vector does not depend on its batch; blocks of them spare memory
+        rows = (self.scales[own] @ self.codes[own].astype(np.float32) for own in ids)
+        blocks = [np.zeros((0, self.dim), np.float32)]
+        while block := list(islice(rows, BLOCK)):
+            blocks.append(unit(np.array(block, dtype=np.float32)))
+        return np.concatenate(blocks)
 
     def weights(self, terms: Iterable[str]) -> Floats:
         """Return how much each term counts in a text, (n_terms,): the length of its vector, 0 if unknown."""
