@@ -29,7 +29,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training.benchmark import asking, encoder, fusion, neural, peers, update
+from training.benchmark import asking, encoder, fusion, growth, neural, peers, update
 from training.benchmark.timing import mebibytes, milliseconds
 from training.pages.serving import served
 from training.pages.speed import BROWSERS, chromium
@@ -40,7 +40,10 @@ _T = TypeVar("_T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what was measured, a line a figure; return 1 where a ranking differs that must not."""
+    """Print what was measured, a line a figure.
+
+    Return 1 where a ranking differs that must not, or a million articles cost more than they may.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     typed = shlex.join(["python", "-m", "training.benchmark", *arguments])
     say = partial(print, flush=True)
@@ -58,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "neural": ("--neural", lambda: neural.measure(say)),
         "peers": ("--peers", lambda: peers.measure(parsed.peers, say, typed, parsed.output)),
         "page": ("--page", _page),
+        "growth": ("--growth PATH", lambda: _grow(parsed)),
     }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
     flag = partial(top.add_argument, action="store_true")
@@ -78,23 +82,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flag("--neural", help=help_text)
     help_text = "our retrieval beside other libraries, over law with questions (the measuring data)"
     law("--peers", nargs="*", help=help_text)
-    top.add_argument("--output", type=Path, metavar="FILE.json", help="where --peers writes its figures")
+    law(
+        "--growth",
+        help="law that is made larger: built, opened and asked; 1 if a million articles cost too much",
+    )
+    top.add_argument("--sizes", type=int, nargs="+", default=growth.SIZES, metavar="N", help="of --growth")
+    top.add_argument("--vectors", default="8bit", help="of the indexes that --growth builds")
+    output_help = "where --peers or --growth writes its figures"
+    top.add_argument("--output", type=Path, metavar="FILE.json", help=output_help)
     parsed = top.parse_args(arguments)
     wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name) not in (None, False)]
     if not wanted:
         top.error(f"nothing to measure: give one of {', '.join(option for option, _ in ways.values())}")
-    if parsed.output is not None and parsed.peers is None:
-        top.error("--output is of --peers: give both")
+    if parsed.output is not None and parsed.peers is None and parsed.growth is None:
+        top.error("--output is of --peers and --growth: give one of them")
     try:
-        for measure in wanted:
-            measure()
+        missed = [measure() for measure in wanted]
     except peers.RankingDiffers as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except PandectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    return 0
+    return int(any(each is True for each in missed))
 
 
 def _printed(lines: Iterable[str]) -> None:
@@ -137,6 +147,15 @@ def _lexical(path: Path) -> None:
     _say(f"BM25 question, median of {len(times)}", float(np.median(times)), "ms")
     _say("BM25 question, 95th percentile", float(np.quantile(times, 0.95)), "ms")
     _say("peak memory of this process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB")
+
+
+def _grow(parsed: argparse.Namespace) -> bool:
+    """Measure law of several sizes; tell whether a million articles cost more than they may."""
+    say, options = partial(print, flush=True), ("--vectors", parsed.vectors)
+    missed = growth.measure(parsed.growth, parsed.sizes, parsed.output, say, options)
+    for each in missed:
+        print(f"missed: {each}", file=sys.stderr)
+    return bool(missed)
 
 
 def _page() -> None:
