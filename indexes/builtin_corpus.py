@@ -10,7 +10,6 @@ project, and so does the language that the encoder is fitted to. Who has it make
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +22,6 @@ from indexes.corpus.articles import read_articles
 from indexes.corpus.card import parse_card
 from indexes.corpus.corpus import Corpus
 from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited, read_questions
-from indexes.store import manifest as manifests
 from indexes.store.manifest import Manifest
 from indexes.store.paths import BUILTIN
 from rag.corpus.card import CorpusCard
@@ -73,10 +71,7 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
         made.mkdir()
         version = f"{card.law_date}-{shipped.sha256[:8]}"
         settings = BuildSettings(learned=ranker(folder), fusion=FUSION)
-        build_into(made, shipped, BUILTIN, version, settings, progress, encoder)
-        shutil.rmtree(made / "corpus")  # uncompressed, a change of a word shows in a diff
-        corpora.write(shipped, made / "corpus", compress=False)
-        manifest = manifests.stamp(manifests.read(made, "make-builtin"), made)
+        manifest = build_into(made, shipped, BUILTIN, version, settings, progress, encoder)
         if (folder / INDEX).exists():
             (folder / INDEX).replace(Path(scratch) / "former")
         made.replace(folder / INDEX)

@@ -33,6 +33,7 @@ from rag.types import Article, ArticleOrder
 FOLDER = "articles"  # of an index
 FILE = f"corpus/{ARTICLES[1]}"  # of an index that has the folder
 FACTS = "facts.json"
+HELD = 50_000  # ids, or other keys, that are decoded at opening, in a twentieth of a second; more are not
 RECENT = 1024  # articles that stay at hand
 _INVERTED = ("codes", "law_types", "regions", "article_nos", "number_keys", "bare_keys")
 _PLAIN = ("valid_from", "valid_to", "sections", "lengths", "referring")
@@ -88,13 +89,13 @@ class StoredArticles(Articles):
             raise ValueError(f"{self._file} has {len(self._lines)} bytes, its index {self._begins[-1]}")
         self._shared = ValueCache()
         self._recent = lru_cache(maxsize=RECENT)(self._read)
-        ids = Texts.load(place / "ids")
-        by_id, in_order = _load(place / "by_id"), _load(place / "sorted")
-        self.order = ArticleOrder(ids, by_id, _Positions(ids, in_order))
+        ids = _load_texts(place / "ids")
+        positions = _Positions(ids, _load(place / "sorted")) if isinstance(ids, Texts) else None
+        self.order = ArticleOrder(ids, _load(place / "by_id"), positions)
         self.by_id = _ById(self)
         for name in _INVERTED:
             arrays = (_load(place / f"{name}.{part}") for part in ("of", "positions", "ends"))
-            setattr(self, name, Inverted(Texts.load(place / f"{name}.keys"), *arrays))
+            setattr(self, name, Inverted(_load_texts(place / f"{name}.keys"), *arrays))
         for name in _PLAIN:
             setattr(self, name, _load(place / name))
         facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
@@ -138,11 +139,6 @@ class Texts(Sequence[str]):
     def __init__(self, content: npt.NDArray[np.uint8], ends: Numbers) -> None:
         """Take the bytes, and where each text begins, (n_texts + 1,)."""
         self._content, self._ends = memoryview(content), ends  # type: ignore[arg-type]  # it is a buffer
-
-    @classmethod
-    def load(cls, path: Path) -> Texts:
-        """Open what `_save_texts` wrote."""
-        return cls(_load(path), _load(path.with_name(f"{path.name}.ends")))
 
     def __len__(self) -> int:
         """Count the texts."""
@@ -210,6 +206,12 @@ def _save(path: Path, values: np.ndarray) -> None:
 def _load(path: Path) -> Any:  # noqa: ANN401 - an array of whatever type holds it
     # a view: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
     return np.asarray(np.load(path.with_name(f"{path.name}.npy"), mmap_mode="r", allow_pickle=False))
+
+
+def _load_texts(path: Path) -> Sequence[str]:
+    """Open what `_save_texts` wrote; what is few texts is held, for then nothing is decoded twice."""
+    texts = Texts(_load(path), _load(path.with_name(f"{path.name}.ends")))
+    return texts if len(texts) > HELD else tuple(texts)
 
 
 def _save_texts(path: Path, texts: Sequence[str]) -> None:

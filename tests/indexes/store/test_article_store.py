@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -69,9 +70,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@given(articles=ARTICLES, where=FILTERS, wanted=IDS)
-def test_on_disk_as_in_memory(articles: list[Article], where: Filter, wanted: str) -> None:
-    with TemporaryDirectory() as folder:
+@given(articles=ARTICLES, where=FILTERS, wanted=IDS, held=st.sampled_from([0, article_store.HELD]))
+def test_on_disk_as_in_memory(articles: list[Article], where: Filter, wanted: str, held: int) -> None:
+    with TemporaryDirectory() as folder, mock.patch.object(article_store, "HELD", held):
         there, here = stored(articles, Path(folder)), Articles.of(articles)
         assert [*there] == articles == [there[i] for i in range(len(there))] == list(there[:])
         assert there[-1] == articles[-1]
@@ -87,6 +88,7 @@ def test_on_disk_as_in_memory(articles: list[Article], where: Filter, wanted: st
                 assert list(mine.counts.items()) == list(theirs.counts.items())
                 pairs = [(getattr(mine, part), getattr(theirs, part)) for part in ("of", "positions", "ends")]
             assert all(np.array_equal(one, other) for one, other in pairs), name
+        assert isinstance(there.order.ids, article_store.Texts) == (len(articles) > held)
         assert there.order.by_id.tolist() == here.order.by_id.tolist()
         admitted = [where.admits(article) for article in articles]
         assert there.admitted(where).tolist() == here.admitted(where).tolist() == admitted
