@@ -19,6 +19,7 @@ from rag.retrieval.term_counts import FieldCounts, Postings, Weights, document_f
 from rag.text import Analyser
 from rag.types import ArticleOrder, Doubles, Floats
 
+BLOCK = 50_000  # articles that are scored at a time
 RECENT = 2  # questions whose scores stay at hand: a learned fusion looks at them again
 Variant: TypeAlias = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
 # An answer is ten times as long as its question: at full weight it would drown the article's own words.
@@ -66,11 +67,14 @@ def term_scores(counts: FieldCounts, settings: BM25Settings) -> sp.csc_array:
     length = np.asarray(tf.sum(axis=1)).ravel()
     mean = float(length.mean()) if n_articles else 0.0
     of_article = np.asarray(1 - settings.b + settings.b * length / (mean or 1.0), dtype=np.float64)
-    norm = np.repeat(of_article, np.diff(tf.indptr))  # one for every non-zero
-    idf = _idf(document_frequency(tf), n_articles, settings.variant)[tf.indices]
-    saturated = _saturate(tf.data.astype(np.float64), norm, settings)
-    scores = sp.csr_array(((idf * saturated).astype(np.float32), tf.indices, tf.indptr), shape=tf.shape)
-    return sp.csc_array(scores)
+    idf = _idf(document_frequency(tf), n_articles, settings.variant)
+    for begin in range(0, n_articles, BLOCK):  # in double precision, of which not all is held at once
+        ends = tf.indptr[begin : begin + BLOCK + 1]
+        span = slice(int(ends[0]), int(ends[-1]))
+        norm = np.repeat(of_article[begin : begin + BLOCK], np.diff(ends))  # one for every non-zero
+        saturated = _saturate(tf.data[span].astype(np.float64), norm, settings)
+        tf.data[span] = idf[tf.indices[span]] * saturated
+    return sp.csc_array(tf)
 
 
 def _idf(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> Doubles:
