@@ -34,7 +34,7 @@ FOLDER = "articles"  # of an index
 FILE = f"corpus/{ARTICLES[1]}"  # of an index that has the folder
 FACTS = "facts.json"
 HELD = 50_000  # ids, or other keys, that are decoded at opening, in a twentieth of a second; more are not
-RECENT = 1024  # articles that stay at hand
+RECENT = 4096  # articles that stay at hand: some megabytes
 _INVERTED = ("codes", "law_types", "regions", "article_nos", "number_keys", "bare_keys")
 _PLAIN = ("valid_from", "valid_to", "sections", "lengths", "referring")
 
@@ -89,8 +89,8 @@ class StoredArticles(Articles):
             raise ValueError(f"{self._file} has {len(self._lines)} bytes, its index {self._begins[-1]}")
         self._shared = ValueCache()
         self._recent = lru_cache(maxsize=RECENT)(self._read)
-        ids = _load_texts(place / "ids")
-        positions = _Positions(ids, _load(place / "sorted")) if isinstance(ids, Texts) else None
+        ids, in_order = _load_texts(place / "ids"), _load(place / "sorted")
+        positions = _Positions(ids, in_order) if isinstance(ids, Texts) else None
         self.order = ArticleOrder(ids, _load(place / "by_id"), positions)
         self.by_id = _ById(self)
         for name in _INVERTED:
@@ -164,12 +164,17 @@ class _Positions(Mapping[str, int]):
 
     def __init__(self, ids: Sequence[str], in_order: Numbers) -> None:
         self._ids, self._sorted = ids, in_order
+        self._recent = lru_cache(maxsize=RECENT)(self._find)  # an article is looked up ten times
 
     def __getitem__(self, id_: str) -> int:
+        if (position := self._recent(id_)) is None:
+            raise KeyError(id_)
+        return position
+
+    def _find(self, id_: str) -> int | None:
         place = bisect_left(self._sorted, id_, key=self._ids.__getitem__)
-        if place < len(self._sorted) and self._ids[position := int(self._sorted[place])] == id_:
-            return position
-        raise KeyError(id_)
+        found = int(self._sorted[place]) if place < len(self._sorted) else None
+        return found if found is not None and self._ids[found] == id_ else None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ids)

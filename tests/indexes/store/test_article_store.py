@@ -114,7 +114,6 @@ def test_opening_and_asking_read_no_article_but_those_shown(monkeypatch: pytest.
 
     monkeypatch.setattr(StoredArticles, "_read", counted)
     engine = indexes.open("village")
-    engine.warm()
     assert set(reads) == {0, len(VILLAGE.articles) - 1}  # held against the columns
     shown = engine.ask(GOAT, k=1, where=Filter(codes=frozenset({CODE}))).shown
     assert [each.article.id for each in shown] == ["v-5"]
