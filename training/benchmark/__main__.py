@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "neural": ("--neural", lambda: neural.measure(say)),
         "peers": ("--peers", lambda: peers.measure(parsed.peers, say, typed, parsed.output)),
         "page": ("--page", _page),
-        "growth": ("--growth PATH", lambda: _grow(parsed)),
+        "growth": ("--growth PATH", lambda: _grow(parsed, typed)),
     }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
     flag = partial(top.add_argument, action="store_true")
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="law that is made larger: built, opened and asked; 1 if a million articles cost too much",
     )
     top.add_argument("--sizes", type=int, nargs="+", default=growth.SIZES, metavar="N", help="of --growth")
-    top.add_argument("--vectors", default="8bit", help="of the indexes that --growth builds")
+    top.add_argument("--vectors", default="flat", help="of the indexes that --growth builds")
     output_help = "where --peers or --growth writes its figures"
     top.add_argument("--output", type=Path, metavar="FILE.json", help=output_help)
     parsed = top.parse_args(arguments)
@@ -149,10 +149,10 @@ def _lexical(path: Path) -> None:
     _say("peak memory of this process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB")
 
 
-def _grow(parsed: argparse.Namespace) -> bool:
+def _grow(parsed: argparse.Namespace, typed: str) -> bool:
     """Measure law of several sizes; tell whether a million articles cost more than they may."""
     say, options = partial(print, flush=True), ("--vectors", parsed.vectors)
-    missed = growth.measure(parsed.growth, parsed.sizes, parsed.output, say, options)
+    missed = growth.measure(parsed.growth, parsed.sizes, parsed.output, say, typed, options)
     for each in missed:
         print(f"missed: {each}", file=sys.stderr)
     return bool(missed)

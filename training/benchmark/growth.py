@@ -33,7 +33,9 @@ from rag.errors import BadInput
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import Article
+from training.eval.report import commit
 from training.neural.trainer.resources import peak_memory
+from training.tables.growth import COLUMNS, cells
 from training.tables.markdown import head, row
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -42,10 +44,6 @@ ASKED = 200
 NAME = "measured"
 # what a million articles must keep to: seconds, milliseconds, bytes
 LARGE, OPEN, ANSWER, MEMORY = 1_000_000, 2.0, 100.0, 2e9
-_HEAD = (
-    "articles", "on disk", "built", "peak", "opened", "opened, cold", "first answer, cold",
-    "answers: p50", "p95", "p99", "asked again: p50", "p95", "memory", "of it not mapped",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +73,20 @@ class Growth:
         )
         return [said for said, well in kept if not well]
 
-    def cells(self) -> list[str]:
-        """Return a row of the table."""
-        ms = [f"{value:.1f} ms" for value in (self.cold_answer_ms, *self.new_ms, *self.again_ms[:2])]
-        gb = [f"{value / 1e9:.2f} GB" for value in (self.on_disk, self.build_peak, self.peak, self.anonymous)]
-        s = [f"{value:.2f} s" for value in (self.open_seconds, self.cold_open_seconds)]
-        return [f"{self.articles:,}", gb[0], f"{self.build_seconds:.0f} s", gb[1], *s, *ms, *gb[2:]]
-
 
 def measure(
     path: Path,
     sizes: Sequence[int],
     output: Path | None,
     say: Callable[[str], object],
+    command: str,
     options: Sequence[str] = (),
     seed: int = 0,
 ) -> list[str]:
     """Say in a table what law of these sizes costs, made of the law at a path, and return what was missed.
 
-    `options` are further ones of `python -m indexes import --build`. An output gets the figures as JSON.
+    `options` are further ones of `python -m indexes import --build`. An output gets the figures as JSON, with
+    the command that was typed.
 
     Raises:
         BadInput: the law cannot be read, or a size is below 1.
@@ -101,16 +94,18 @@ def measure(
     if min(sizes, default=1) < 1:
         raise BadInput(f"--sizes {min(sizes)}: give numbers of articles of 1 or more")
     corpus = registry.law(path)
-    say("\n".join(head(_HEAD)))
+    say("\n".join(head(COLUMNS)))
     found: list[Growth] = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as scratch:
             questions = write(corpus, size, Path(scratch) / "law", seed)
             found.append(_measured(Path(scratch), questions, size, options))
-        say(row(found[-1].cells()))
+        say(row(cells(asdict(found[-1]))))
         if output is not None:
             record = {
-                "command": " ".join(["python -m training.benchmark --growth", path.name, *options]),
+                "kind": "growth",
+                "command": command,
+                "commit": commit(),
                 "law": corpus.card.title,
                 "changed": CHANGED,
                 "seed": seed,

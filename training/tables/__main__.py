@@ -16,6 +16,7 @@ documents name them, between
     <!-- users: NAME -->           many people at once
     <!-- corpora: NAME -->         memory while the index is switched
     <!-- peers: NAME -->           our retrieval beside other libraries
+    <!-- growth: NAME -->          indexes of a thousand articles to a million
     <!-- trained: NAME -->         what trained systems learnt; <!-- costs: NAME --> what they cost
     <!-- sweep: NAME -->           a sweep, with what was published beside
 
@@ -36,6 +37,7 @@ from typing import Any
 
 from training.tables import neural, pages
 from training.tables.fusion import fusions, helped
+from training.tables.growth import growth
 from training.tables.markdown import compared, percent, points, probability, table
 from training.tables.pages import situations
 from training.tables.peers import peers
@@ -146,6 +148,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "users": pages.users,
     "corpora": pages.corpora,
     "peers": peers,
+    "growth": growth,
     "situations": situations,
     "trained": neural.trained,
     "costs": neural.costs,
@@ -154,6 +157,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {  # by kind of file
     "situations": (situations,),
     "peers": (peers,),
+    "growth": (growth,),
     "answers": (answers, KINDS["overlaps"]),
     "sweep": (neural.trained, neural.costs, neural.sweep_table),
 }

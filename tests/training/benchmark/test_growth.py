@@ -58,8 +58,8 @@ def test_what_it_says_of_a_small_index(tmp_path: Path, capsys: pytest.CaptureFix
     )
     assert capsys.readouterr().out.count("\n| ") == 2
     sizes = json.loads(file.read_text(encoding="utf-8"))["sizes"]
-    assert [row["articles"] for row in sizes] == [7, 70]
-    assert all(row["peak"] > row["anonymous"] > 0 and row["new_ms"][0] > 0 for row in sizes)
+    assert [each["articles"] for each in sizes] == [7, 70]
+    assert all(each["peak"] > each["anonymous"] > 0 and each["new_ms"][0] > 0 for each in sizes)
 
 
 def test_a_size_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

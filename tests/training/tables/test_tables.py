@@ -177,6 +177,7 @@ def test_whatever_was_measured_is_printed(path: Path, capsys: pytest.CaptureFixt
         "pages speed": "| view, empty cache | first paint |",
         "pages users": "|  | times | median |",
         "peers": "| ours / it |",
+        "growth": "| articles | on disk |",
         "pages corpora": "| indexes opened so far | memory",
     }
     for more in ([], ["--long"]):
