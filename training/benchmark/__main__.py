@@ -22,6 +22,7 @@ from typing import TypeVar
 import numpy as np
 
 from indexes.sources import registry
+from indexes.store.atomic import replacing
 from indexes.store.paths import builtin
 from rag.errors import PandectError
 from rag.retrieval.base import Mask
@@ -29,7 +30,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training.benchmark import asking, encoder, fusion, growth, neural, peers, update
+from training.benchmark import asking, encoder, flame, fusion, growth, neural, peers, update
 from training.benchmark.timing import mebibytes, milliseconds
 from training.pages.serving import served
 from training.pages.speed import BROWSERS, chromium
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lambda: _printed(asking.measure(parsed.ask, parsed.against, fused=parsed.fused)),
         ),
         "profile": ("--profile INDEX", lambda: asking.profile(parsed.profile, PROFILED)),
+        "flame": ("--flame FILE", lambda: _flame(parsed.flame, parsed.output)),
         "corpus": ("--corpus PATH", lambda: _lexical(parsed.corpus)),
         "update": ("--update PATH", lambda: update.measure(parsed.update, _say, parsed.encoder)),
         "learned": ("--learned PATH", lambda: fusion.measure(parsed.learned, _say)),
@@ -71,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     law("--against", help="a checkout of another version: --ask times both, which must show the same")
     flag("--fused", help="--ask leaves a learned fusion out")
     index("--profile", help=f"ask it questions for {PROFILED} seconds, under a profiler such as py-spy")
+    law("--flame", help="folded stacks that a profiler wrote: drawn as a flame graph, into --output")
     top.add_argument("--corpus", type=Path, help="a corpus folder with questions: BM25 is built over it")
     flag("--page", help="start the page and measure its memory and first answer")
     law("--update", help="law of which 1 %% changes: an update is measured beside a full build")
@@ -88,14 +91,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     top.add_argument("--sizes", type=int, nargs="+", default=growth.SIZES, metavar="N", help="of --growth")
     top.add_argument("--vectors", default="flat", help="of the indexes that --growth builds")
-    output_help = "where --peers or --growth writes its figures"
-    top.add_argument("--output", type=Path, metavar="FILE.json", help=output_help)
+    output_help = "where --peers or --growth writes its figures as JSON, --flame its drawing as SVG"
+    top.add_argument("--output", type=Path, metavar="FILE", help=output_help)
     parsed = top.parse_args(arguments)
     wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name) not in (None, False)]
     if not wanted:
         top.error(f"nothing to measure: give one of {', '.join(option for option, _ in ways.values())}")
-    if parsed.output is not None and parsed.peers is None and parsed.growth is None:
-        top.error("--output is of --peers and --growth: give one of them")
+    if parsed.output is not None and (parsed.peers, parsed.growth, parsed.flame) == (None, None, None):
+        top.error("--output is of --peers, --growth and --flame: give one of them")
+    if parsed.flame is not None and parsed.output is None:
+        top.error("--flame draws into a file: give --output FILE.svg")
     try:
         missed = [measure() for measure in wanted]
     except peers.RankingDiffers as error:
@@ -110,6 +115,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _printed(lines: Iterable[str]) -> None:
     for line in lines:
         print(line, flush=True)
+
+
+def _flame(path: Path, output: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    drawn = flame.draw(text.splitlines(), output.stem, ("Engine.ask", "Engine.explain"))
+    with replacing(output) as part:
+        part.write_text(drawn, encoding="utf-8")
 
 
 def _say(what: str, value: float, unit: str) -> None:

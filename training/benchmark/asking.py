@@ -24,6 +24,7 @@ from indexes.corpus.corpus import read
 from indexes.store.open_index import open_index
 from indexes.store.paths import builtin, locate
 from rag.errors import BadInput, PandectError
+from training.benchmark.peers import RankingDiffers
 from training.tables.markdown import head, row
 
 QUESTIONS = 200
@@ -75,7 +76,8 @@ def measure(index: str | None, former: Path | None, *, fused: bool = False) -> I
 
     Raises:
         BadInput: there are too few questions, or the checkout is none.
-        PandectError: a version fails, or shows other articles than this one.
+        PandectError: a version fails.
+        RankingDiffers: it shows other articles than this one.
     """
     questions = _questions(index)
     if len(questions) <= WARM:
@@ -91,7 +93,7 @@ def measure(index: str | None, former: Path | None, *, fused: bool = False) -> I
             rounds[name].append(_run(checkout, wanted))
     yield from _table({name: _least(asked) for name, asked in rounds.items()}, len(questions) - WARM)
     if former is not None and (fault := difference(rounds["before"][0].shown, rounds["now"][0].shown)):
-        raise PandectError(f"{fault}: the versions rank differently, and their times are no comparison")
+        raise RankingDiffers(f"{fault}: the versions rank differently, and their times are no comparison")
 
 
 def difference(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> str:
