@@ -9,7 +9,8 @@ from training.tables.markdown import table
 
 COLUMNS = (
     "articles", "on disk", "built in", "peak", "opened in", "cold", "first answer, cold",
-    "answer: p50", "p95", "p99", "again: p50", "p95", "answer by the clock: p50", "p95", "memory", "of it no file's",
+    "answer: p50", "p95", "p99", "again: p50", "p95", "answer by the clock: p50", "p95",
+    "memory", "of it no file's",
 )  # fmt: skip
 
 
