@@ -12,6 +12,7 @@ from indexes.download.archive import is_archive, unpack
 from indexes.download.http import FileRequest, fetch
 from indexes.download.hub import DATASETS, download
 from indexes.sources import legi
+from indexes.sources.akoma_ntoso import source as akoma_ntoso
 from indexes.store.paths import home
 from rag.errors import BadInput
 from rag.types import Progress, named, no_progress
@@ -82,8 +83,9 @@ def _opened(path: Path, source: str | None) -> Arrival:
     """Unpack an archive, except one that its source reads as it is."""
     if not path.is_file() or not is_archive(path):
         return Arrival(path, source)
-    if source == "legi" or (source is None and legi.SOURCE.recognises(path)):
-        return Arrival(path, "legi")
+    for name, reader in (("legi", legi.SOURCE), ("akoma-ntoso", akoma_ntoso.SOURCE)):
+        if source == name or (source is None and reader.recognises(path)):
+            return Arrival(path, name)
     stat = path.stat()
     state = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
     folder = home() / "downloads" / "unpacked" / hashlib.sha256(state.encode()).hexdigest()[:16]

@@ -72,6 +72,7 @@ class ImportReport:
     questions: int
     skipped: tuple[SkipCount, ...] = ()
     extra_columns: Mapping[str, int] = field(default_factory=dict)  # column -> records with a value in it
+    notes: tuple[str, ...] = ()  # what else the source counted, in words
 
     def losses(self) -> list[str]:
         """Return what was lost without anybody knowing how much: files that break off."""
@@ -90,6 +91,7 @@ class ImportReport:
             for s in self.skipped
             if s.reason is not SkipReason.TRUNCATED
         ]
+        found += self.notes
         found += [f"column kept, not used: {name} ({n:,} values)" for name, n in self.extra_columns.items()]
         return found
 
@@ -102,6 +104,11 @@ class Inspection:
         self._skipped: dict[SkipReason, SkipCount] = {}
         self._counts: dict[str, int] = {}
         self._extra_columns: dict[Owner, dict[str, dict[str, object]]] = {"article": {}, "question": {}}
+        self._notes: list[str] = []
+
+    def note(self, line: str) -> None:
+        """Keep a line for the report: what a source counted that nobody else can."""
+        self._notes.append(line)
 
     def refuse(self, reason: SkipReason, place: SourceLocation, problem: str, cure: str) -> None:
         """Raise BadInput with file, line and cure; when lenient, count it instead and return."""
@@ -144,4 +151,5 @@ class Inspection:
 
     def report(self, articles: int, questions: int) -> ImportReport:
         """Return what was found so far."""
-        return ImportReport(articles, questions, tuple(self._skipped.values()), dict(self._counts))
+        skipped, notes = tuple(self._skipped.values()), tuple(self._notes)
+        return ImportReport(articles, questions, skipped, dict(self._counts), notes)

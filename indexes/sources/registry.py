@@ -24,6 +24,7 @@ from indexes.sources import (
     table,
     trec,
 )
+from indexes.sources.akoma_ntoso import source as akoma_ntoso
 from indexes.sources.source import Reading, Source
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
@@ -39,6 +40,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "jurifindit": jurifindit.SOURCE,
         "mmarco": mmarco.SOURCE,
         "legi": legi.SOURCE,
+        "akoma-ntoso": akoma_ntoso.SOURCE,
         "beir": beir.SOURCE,
         "trec": trec.SOURCE,
         "parquet": parquet.SOURCE,

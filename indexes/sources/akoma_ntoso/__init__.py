@@ -1,0 +1,1 @@
+"""Akoma Ntoso, the XML in which parliaments publish law: OASIS LegalDocML, its drafts and national profiles."""

@@ -1,0 +1,691 @@
+"""One file of Akoma Ntoso as documents and their articles: any version, profile, prefix or namespace.
+
+What is cut out as an article: `article`; `section`, `rule` or `clause` where a part of an act has none, and an
+`hcontainer` that says so by its name; `paragraph` where there are none of these either, as in schedules; a level
+without any of them; and a whole `doc`, such as an attachment, that has no structure. What is quoted
+(`quotedStructure`) belongs to another act: it is text of the article that quotes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, NamedTuple, TypeAlias
+
+from indexes.formats.validation import SkipReason, UnfitError
+from rag.errors import MissingExtra, install_hint
+
+DEEPEST = 200  # elements inside one another; law has sixty at most, and text is put together by recursion
+_Element: TypeAlias = Any  # lxml has no types
+
+_DOCUMENTS = ("act", "bill", "doc", "statement", "portion")
+_BODIES = ("body", "mainBody", "portionBody")
+_QUOTED = {"quotedStructure", "embeddedStructure"}
+_NOTES = {"authorialNote", "note", "popup"}
+_SKIPPED = {"meta", "toc", "eop", "del", "componentRef", "documentRef"}
+_TITLES = {"num", "heading", "subheading"}
+# A level of the law's structure that may stand alone, without articles: "Chapter II (repealed)", a schedule.
+_LEVELS = {
+    "book", "tome", "part", "title", "chapter", "subtitle", "subpart", "subchapter", "division", "subdivision",
+    "subsection", "hcontainer", "level",
+}  # fmt: skip
+_INLINE = {
+    "a", "abbr", "affectedDocument", "b", "change", "concept", "courtType", "date", "decoration", "def",
+    "docAuthority", "docCommittee", "docDate", "docIntroducer", "docJurisdiction", "docNumber", "docProponent",
+    "docPurpose", "docStage", "docStatus", "docTitle", "docType", "docketNumber", "embeddedText", "entity",
+    "event", "extractText", "fillIn", "foreign", "i", "inline", "ins", "judge", "lawyer", "legislature",
+    "location", "marker", "mmod", "mod", "mref", "neutralCitation", "object", "omissis", "opinion",
+    "organization", "outcome", "party", "person", "placeholder", "process", "quantity", "quotedText", "ref",
+    "relatedDocument", "remark", "rmod", "role", "rref", "session", "shortTitle", "signature", "span", "sub",
+    "sup", "term", "time", "u", "vote", "img", "math", "mi", "mn", "mo", "mrow", "msup", "msub", "mfrac",
+    "mtext", "msqrt",
+}  # fmt: skip
+_ARTICLE, _SECTION, _PARAGRAPH = 4, 2, 1
+_KINDS = {
+    "article": _ARTICLE, "section": _SECTION, "rule": _SECTION, "clause": _SECTION, "regulation": _SECTION,
+    "paragraph": _PARAGRAPH,
+}  # fmt: skip
+_SCHEDULE = re.compile(r"sched|annex|anlage|anhang|alleg|append|attach|bijlage|anexo", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:§+\s*|(?:art(?:icle|icolo|ikel|ículo|igo)?s?|sect?(?:ion)?|rule|reg(?:ulation)?|clause)\b\.?\s*)",
+    re.IGNORECASE,
+)
+_EDGES = " .:;,–—-\u00a0"
+_XHTML, _MATHML = "http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/MathML"
+# ISO 639-2 and 639-3 (the languages of law in this format), ISO 3166-1
+_LANGUAGES = dict(
+    pair.split("=")
+    for pair in (
+        "ita=it deu=de ger=de fra=fr fre=fr eng=en nld=nl dut=nl spa=es por=pt zho=zh chi=zh roh=rm cat=ca ell=el "
+        "gre=el pol=pl swe=sv dan=da fin=fi ces=cs cze=cs slk=sk slv=sl hrv=hr hun=hu ron=ro rum=ro bul=bg est=et "
+        "lav=lv lit=lt mlt=mt gle=ga nor=no isl=is ltz=lb afr=af swa=sw ara=ar rus=ru ukr=uk tur=tr cym=cy wel=cy"
+    ).split()
+)
+_COUNTRIES = dict(
+    pair.split("=")
+    for pair in (
+        "ITA=IT LUX=LU DEU=DE FRA=FR GBR=GB UK=GB CHE=CH AUT=AT BEL=BE NLD=NL ESP=ES PRT=PT USA=US KEN=KE ZAF=ZA "
+        "CHN=CN URY=UY CHL=CL ARG=AR BRA=BR IRL=IE POL=PL EUR=EU"
+    ).split()
+)
+_REGIONAL = re.compile(r"/(?:regione?|land|canton|kanton|provincia|comune)[./:_-]", re.IGNORECASE)
+_LONG = 120  # characters of a title that is too long for a name
+
+
+@dataclass(slots=True)
+class Unit:
+    """An article, or what stands for one."""
+
+    number: str  # "5-bis"; in a schedule or an attachment with its name: "Schedule 1, paragraph 2"
+    eid: str  # as the file has it; "" where it has none
+    text: str  # its heading, then a line a paragraph with its number
+    headings: list[str]  # number and title of each level, outermost first
+    plain: bool = True  # whether a reference finds it by its number alone
+    notes: list[str] = field(default_factory=list)
+    references: list[list[str]] = field(default_factory=list)  # an address, or both ends of a range
+    valid_from: str | None = None
+    valid_to: str | None = None
+
+
+@dataclass(slots=True)
+class Document:
+    """An act, a bill, or a doc inside one."""
+
+    kind: str  # act, bill, doc, ...
+    work: str  # FRBRthis of the work: what it is, whatever its version and language
+    expression: str  # the same of this version in this language
+    names: list[str]  # all addresses by which it is known
+    date: str | None  # of the version
+    language: str  # two letters, or ""
+    country: str  # ISO 3166-1 alpha-2, or ""
+    region: str
+    law_type: str | None
+    title: str
+    code: str  # what its articles stand under: the title, or type, date and number where that is long
+    aliases: list[str]  # short forms
+    label: str  # of an attachment: "Annex I"; "" of an act
+    units: list[Unit] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)  # id -> its unit; -1 for a level over units
+    empty: int = 0  # articles without any text: repealed, or an image
+    elsewhere: int = 0  # references outside the articles of this file: in notes, prefaces, metadata
+
+
+class _Level(NamedTuple):
+    """A level that articles stand under."""
+
+    element: _Element
+    number: str
+    title: str
+
+
+def root_of(content: bytes) -> _Element:
+    """Parse XML without entities, network or DTD and return its root, its tags without namespaces.
+
+    Raises:
+        UnfitError: it is no XML, declares entities, or nests too deep.
+        MissingExtra: lxml is not installed.
+    """
+    try:
+        from lxml import etree
+    except ImportError as error:
+        raise MissingExtra(f"Akoma Ntoso needs lxml: run {install_hint('law')}") from error
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as error:
+        line = (error.position or (0, 0))[0]
+        problem = f"not XML, or broken off ({error.msg}, line {line})"
+        raise UnfitError(SkipReason.INVALID_XML, problem, "Fetch the file again") from None
+    declared = root.getroottree().docinfo.internalDTD
+    if (declared is not None and any(True for _ in declared.iterentities())) or any(
+        True for _ in root.iter(etree.Entity)
+    ):
+        problem = "it declares entities, which no publisher of law does and which can hide any text"
+        raise UnfitError(SkipReason.INVALID_XML, problem, "Fetch the file from its publisher")
+    depth = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > DEEPEST:
+            problem = f"its elements nest more than {DEEPEST} deep"
+            raise UnfitError(SkipReason.INVALID_XML, problem, "Fetch the file from its publisher")
+    return _without_namespaces(root)
+
+
+def _without_namespaces(root: _Element) -> _Element:
+    """Name elements by their local names; take away those of other vocabularies, which hold metadata."""
+    from lxml import etree
+
+    for foreign in root.iter("{*}foreign"):  # the one place for text in another vocabulary
+        for each in foreign.iter("{*}*"):
+            each.tag = etree.QName(each).localname
+    own = {etree.QName(root).namespace, None, _XHTML, _MATHML}
+    others = set()
+    for each in root.iter("{*}*"):
+        name = etree.QName(each)
+        if name.namespace in own:
+            each.tag = name.localname
+        else:
+            others.add(name.namespace)
+            if (_attribute(each, "name") or "").startswith("date") and (holder := _holder(each)) is not None:
+                holder.set(f"pandect-{_attribute(each, 'name')}", (each.text or "").strip())
+    etree.strip_elements(root, *(f"{{{other}}}*" for other in others), with_tail=False)
+    return root
+
+
+def _holder(element: _Element) -> _Element | None:
+    """Return the article that metadata such as `dateApplicability` (JOLux) stands in."""
+    return next((each for each in element.iterancestors() if each.tag in _KINDS), None)
+
+
+def _attribute(element: _Element, name: str) -> str | None:
+    """Return an attribute by its local name."""
+    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
+
+
+def documents(root: _Element, name: str) -> list[Document]:
+    """Return the documents with law in a file; none where it is no Akoma Ntoso, or a debate, or a judgment.
+
+    `name` stands for the address of a work that has none.
+    """
+    if root.tag != "akomaNtoso":
+        return []
+    bodies = {
+        element: body
+        for element in root.iter(*_DOCUMENTS)
+        if (body := next((each for each in element if each.tag in _BODIES), None)) is not None
+        and not any(each.tag in _QUOTED for each in element.iterancestors())
+    }
+    first = next((each for each in bodies if each.tag in ("act", "bill")), next(iter(bodies), None))
+    if first is None:
+        return []
+    main = _described(first, root, None, name)
+    found = []
+    for element, body in bodies.items():
+        document = main if element is first else _described(element, root, main, name)
+        _Divider(document, element, main).divide(body)
+        found.append(document)
+    counted = sum(len(unit.references) for document in found for unit in document.units)
+    main.elsewhere = sum(1 for _ in root.iter("ref", "rref")) - counted
+    return found
+
+
+# --- what a document says of itself ---
+
+
+def _described(element: _Element, root: _Element, main: Document | None, name: str) -> Document:
+    meta = element.find("meta")
+
+    def values(path: str, attribute: str = "value") -> list[str]:
+        where = meta.findall(f"identification/{path}") if meta is not None else []
+        return [value for each in where if (value := (each.get(attribute) or "").strip())]
+
+    works, expressions = (
+        [*values(f"FRBR{what}/FRBRthis"), *values(f"FRBR{what}/FRBRuri")] for what in ("Work", "Expression")
+    )
+    aliases = [*values("FRBRWork/FRBRalias"), *values("FRBRExpression/FRBRalias")]
+    language = _language(next(iter(values("FRBRExpression/FRBRlanguage", "language")), ""))
+    country, region = _country(next(iter(values("FRBRWork/FRBRcountry")), ""))
+    dates = [day for text in values("FRBRExpression/FRBRdate", "date") if (day := _day(text))]
+    nested = any(each.tag in ("attachment", "component") for each in element.iterancestors())
+    title, code, short = _named(element, root, meta, language or (main.language if main else ""))
+    attached = nested and element.tag in ("doc", "statement")
+    label = _attachment_label(element, title) if attached else ""
+    work = next(iter(works), "")
+    if attached and main is not None:
+        code, short = main.code, main.aliases
+        if not work or work == main.work:
+            work = f"{main.work}!{_slug(label)}"
+        if (parted := re.fullmatch(r"(.*\S)\s*-\s*art\.?\s*(\S.*)", label, re.IGNORECASE)) is not None:
+            # Normattiva's way with a code or treaty that an act approves: an attachment for each article
+            code = parted[1] if parted[1].casefold().startswith("codice") else f"{parted[1]} ({main.code})"
+            short = []
+    regional = bool(region) or any(map(_REGIONAL.search, works))
+    national = any(re.search(r"/(?:stato|bund|etat|ukpga|cc)/", f"{each}/") for each in works)
+    return Document(
+        kind=element.tag,
+        work=work or name,
+        expression=next(iter(expressions), ""),
+        names=list(dict.fromkeys([*works, *expressions, *(a for a in aliases if "/" in a or ":" in a)])),
+        date=max(dates, default=None) or (main.date if main else None),
+        language=language or (main.language if main else ""),
+        country=country or (main.country if main else ""),
+        region=region,
+        law_type="regional" if regional else "national" if national else None,
+        title=title,
+        code=code or (main.code if main else "") or next(iter(a for a in aliases if " " in a), work or name),
+        aliases=short,
+        label=label,
+    )
+
+
+def _language(text: str) -> str:
+    last = text.rpartition("/")[2].casefold().partition("-")[0]
+    return last if len(last) == 2 else _LANGUAGES.get(last, "")
+
+
+def _country(text: str) -> tuple[str, str]:
+    """Return country and region: "ita", "LUX" behind an address and "GB-UKM" are IT, LU and GB."""
+    code, _, part = text.rpartition("/")[2].upper().partition("-")
+    country = _COUNTRIES.get(code, code if len(code) == 2 else "")
+    return country, f"{country}-{part}" if country and part not in ("", "UKM", "EW") else ""
+
+
+def _named(
+    element: _Element, root: _Element, meta: _Element | None, language: str
+) -> tuple[str, str, list[str]]:
+    """Return title, name of the code and short forms."""
+    fronts = [each for each in element if each.tag in ("preface", "coverPage", "preamble")]
+    if element.tag in ("act", "bill") and not any(front.find(".//docTitle") is not None for front in fronts):
+        fronts += root.iterfind("*/coverPage")
+
+    def first(tag: str) -> str:
+        found = (each for front in fronts for each in front.iter(tag))
+        return next((text for each in found if (text := _words(each))), "")
+
+    title, short = first("docTitle"), first("shortTitle").strip("()[] ")
+    long = [_words(p) for front in fronts for each in front.iter("longTitle") for p in each.iterfind("p")]
+    names = [] if meta is None else list(meta.iterfind(".//FRBRname"))
+    own = [n for n in names if _attribute(n, "lang") == language] or names
+    named = [(n.get("value") or "", n.get("shortForm") or "") for n in own]
+    title = title or short or " ".join(long) or next((v for v, s in named if s or v.count(" ") > 2), "")
+    title = re.sub(r"^Version consolidée applicable au [\d/]+ ?:? ?", "", title)
+    title = re.sub(r"\s*\(\d+[A-Z]\d+\)$", "", title.strip(_EDGES)).strip(_EDGES)
+    kind, number = first("docType"), re.sub(r"^[nN][°o.]*\s*", "", first("docNumber"))
+    day = first("docDate").lstrip("0")
+    reference = ""
+    if kind and number and language == "it":
+        reference = f"{kind.capitalize()} {day}, n. {number}" if day else f"{kind.capitalize()} n. {number}"
+    forms = [short, *(s for _, s in named if s), *([reference] if len(title) <= _LONG else [])]
+    if len(title) <= _LONG:
+        code = title
+    elif reference:
+        code = reference
+    else:
+        code = title[: _LONG + 40].rpartition(" ")[0] + "…"
+    return title, code or reference, [each for each in dict.fromkeys(forms) if each and each != code]
+
+
+def _attachment_label(element: _Element, title: str) -> str:
+    holder = element.getparent()
+    heading = (
+        " - ".join(_words(each) for each in holder if each.tag in ("num", "heading"))
+        if holder is not None
+        else ""
+    )
+    name = (element.get("name") or "").strip()
+    text = heading or (title if title and len(title) <= _LONG else "") or name or "Annex"
+    return _capitalised(text)
+
+
+def _capitalised(text: str) -> str:
+    """Write "SCHEDULE 1" as "Schedule 1"."""
+    return re.sub(r"^[A-ZÀ-Ý]{3,}(?= )", lambda word: word[0].capitalize(), text)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", text.strip()).strip("_").lower() or "doc"
+
+
+# --- dates of force ---
+
+
+def _day(text: str) -> str | None:
+    """Return an ISO date; None for the days that stand for "not known": 1001-01-01, 9999-12-31."""
+    try:
+        day = date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        return None
+    return day.isoformat() if 1100 < day.year < 2200 else None
+
+
+def _periods(meta: _Element | None) -> dict[str, tuple[str | None, str | None]]:
+    """Return id -> first day and day after the last, of temporal groups and of events, which have a first."""
+    found: dict[str, tuple[str | None, str | None]] = {}
+    if meta is None:
+        return found
+    for event in meta.iter("eventRef"):
+        for key in ("eId", "id", "wId"):
+            if id_ := event.get(key):
+                found[id_] = _day(event.get("date") or ""), None
+
+    def day(interval: _Element, key: str) -> str | None:
+        text = (interval.get(key) or "").lstrip("#")
+        return found.get(text, (None, None))[0] or _day(text)
+
+    for group in meta.iter("temporalGroup"):
+        intervals = list(group.iter("timeInterval"))
+        force = [
+            i for i in intervals if re.search("force|geltung", i.get("refersTo") or "", re.IGNORECASE)
+        ] or intervals
+        if force and (id_ := group.get("eId") or group.get("id")):
+            found[id_] = day(force[-1], "start"), day(force[-1], "end")
+    return found
+
+
+# --- text ---
+
+
+class _Text:
+    """Text of elements: a line a block, a number before its block, notes and references apart."""
+
+    def __init__(self, notes: Mapping[str, _Element], bracketed: bool) -> None:
+        self._notes, self._bracketed = notes, bracketed
+        self._parts: list[str] = []
+        self.notes: list[str] = []
+        self.references: list[list[str]] = []
+
+    def __str__(self) -> str:
+        raw = _NUMBER.sub(_numbered, "".join(self._parts)).replace("\x04", "")
+        lines = (" ".join(line.split()) for line in raw.split("\n"))
+        return "\n".join(line for line in lines if line)
+
+    def add(self, element: _Element) -> None:
+        """Add an element without what follows it."""
+        tag = element.tag
+        if tag in _SKIPPED:
+            return
+        if tag in _NOTES:
+            self._note(element)
+        elif tag == "noteRef":
+            note = self._notes.get((element.get("href") or "").lstrip("#"))
+            if note is not None:
+                self._note(note)
+        elif tag in ("eol", "br"):
+            self._parts.append("\n")
+        elif tag == "table":
+            self._table(element)
+        elif tag == "num":
+            self.number(self._apart(element))
+        else:
+            self._element(element, tag)
+
+    def number(self, text: str) -> None:
+        """Add a number, which the next block follows on its line."""
+        bare = self._bracketed and len(text) <= 5 and text.isalnum()
+        self._parts.append(f"\n\x02({text})\x03" if bare else f"\n\x02{text}\x03")
+
+    def _element(self, element: _Element, tag: str) -> None:
+        block = "" if tag in _INLINE else "\n"
+        self._parts.append(block)
+        if tag in ("ref", "rref"):
+            ends = [element.get("from"), element.get("upTo")] if tag == "rref" else [element.get("href")]
+            self.references.append([end.strip() for end in ends if end] or [element.get("href") or ""])
+        elif tag == "li":
+            self._parts.append(f"\x02{_list_label(element)}\x03")
+        elif tag == "img":
+            self._parts.append(element.get("alt") or element.get("title") or "")
+        quoted = tag in _QUOTED or tag == "quotedText"
+        self._parts.append((element.get("startQuote") or "") if quoted else "")
+        self.inside(element)
+        self._parts.append((element.get("endQuote") or "") if quoted else "")
+        self._parts.append(f"\x04{block}" if block else "")  # no number waits longer than its own block
+
+    def inside(self, element: _Element) -> None:
+        """Add what is in an element."""
+        self._parts.append((element.text or "").replace("\n", " "))
+        for child in element:
+            if isinstance(child.tag, str):
+                self.add(child)
+            self._parts.append((child.tail or "").replace("\n", " "))
+
+    def _apart(self, element: _Element) -> str:
+        """Return the text in an element as one line."""
+        parts, self._parts = self._parts, []
+        self.inside(element)
+        text = " ".join(str(self).split())
+        self._parts = parts
+        return text
+
+    def _note(self, element: _Element) -> None:
+        references = len(self.references)
+        text = self._apart(element)
+        del self.references[references:]  # of the note, not of the law
+        if text:
+            self.notes.append(text)
+
+    def _table(self, table: _Element) -> None:
+        for row in table.iter("tr", "caption"):
+            if next((t for t in row.iterancestors("table")), None) is not table:
+                continue  # of a table in a cell
+            cells = [row] if row.tag == "caption" else [c for c in row if c.tag in ("td", "th")]
+            line = " | ".join(self._apart(cell) for cell in cells)
+            self._parts.append(f"\n{line}\x04\n" if line.strip(" |") else "")
+
+
+_NUMBER = re.compile(r"\x02([^\x03]*)\x03\s*")
+
+
+def _numbered(match: re.Match[str]) -> str:
+    """Put a number before its text, once: some files have it in both."""
+    number = match[1]
+    if not number:
+        return ""
+    twice = not number[-1:].isalnum() and match.string.startswith(number, match.end())
+    return "" if twice else f"{number} "
+
+
+def _words(element: _Element) -> str:
+    text = _Text({}, False)
+    text.inside(element)
+    return " ".join(str(text).split())
+
+
+def _list_label(item: _Element) -> str:
+    """Return the sign before an item of an HTML list, which is drawn from attributes."""
+    own = _attribute(item, "symbol") or item.get("value")
+    if own:
+        return own
+    parent = item.getparent()
+    if parent is None or parent.tag != "ol":
+        return "-"
+    symbol = _attribute(parent, "symbol") or {"a": "a)", "i": "i)", "A": "A)", "I": "I."}.get(
+        parent.get("type") or "", "1."
+    )
+    start = _attribute(parent, "start") or "1"
+    place = (int(start) if start.isdigit() and len(start) < 6 else 1) + sum(
+        1 for _ in item.itersiblings("li", preceding=True)
+    )
+    parts = re.fullmatch(r"(\W*)(\d+|[ivx]+|[a-z])(\W*)", symbol, re.IGNORECASE)
+    if parts is None:
+        return ""  # "custom": the item's own text has it
+    before, sign, after = parts.groups()
+    if sign.isdigit():
+        written = str(place)
+    elif sign.lower() == "i":
+        written = _roman(place)
+    else:
+        written = chr(ord("a") + (place - 1) % 26) * ((place - 1) // 26 + 1)
+    return f"{before}{written.upper() if sign.isupper() else written}{after}"
+
+
+def _roman(value: int) -> str:
+    signs = zip((100, 90, 50, 40, 10, 9, 5, 4, 1), "c xc l xl x ix v iv i".split(), strict=True)
+    written = ""
+    for worth, sign in signs:
+        written += sign * (value // worth)
+        value %= worth
+    return written
+
+
+# --- articles ---
+
+
+class _Divider:
+    """Cuts the body of a document into its articles."""
+
+    def __init__(self, document: Document, element: _Element, main: Document) -> None:
+        self._document, self._main = document, main
+        meta = element.find("meta")
+        self._periods = _periods(meta)
+        known = [] if meta is None else list(meta.iter())
+        self._notes = {i: e for e in element.iter("note") if (i := e.get("eId") or e.get("id"))}
+        self._hrefs = {
+            i: href
+            for e in known
+            if e.tag.startswith(("TLC", "activeRef", "passiveRef", "original"))
+            and (i := e.get("eId") or e.get("id"))
+            and (href := e.get("href"))
+        }
+        self._inner: dict[_Element, int] = {}
+
+    def divide(self, body: _Element) -> None:
+        """Fill units and places of the document."""
+        self._count(body)
+        if body.tag == "mainBody" and self._inner[body] < _SECTION:
+            self._unit([body], _Level(body, "", ""), [], 0)
+        else:
+            self._visit(body, [])
+
+    def _count(self, element: _Element) -> int:
+        """Note which kinds of articles are in each element, and return those with its own."""
+        inner = 0
+        for child in element:
+            if child.tag not in _QUOTED and child.tag not in _NOTES:
+                inner = max(inner, self._count(child))
+        self._inner[element] = inner
+        return max(inner, _kind(element))
+
+    def _visit(self, element: _Element, levels: list[_Level]) -> None:
+        loose: list[_Element] = []
+
+        def settle() -> None:
+            if loose:
+                over = levels[-1] if levels else _Level(element, "", "")
+                self._unit(list(loose), over, levels, 0)
+                loose.clear()
+
+        for child in element:
+            if child.tag in _TITLES or child.tag in _SKIPPED:
+                continue
+            own, inner = _kind(child), self._inner.get(child, 0)
+            if own and own >= inner:
+                settle()
+                self._unit([child], _level(child), levels, own)
+            elif inner and (inner > _PARAGRAPH or child.tag in _LEVELS or child.tag == "section"):
+                settle()
+                self._place(child, -1)
+                self._visit(child, [*levels, _level(child)])
+            elif child.tag in _LEVELS:
+                settle()
+                if any(each.tag in _LEVELS for each in child):
+                    self._place(child, -1)
+                    self._visit(child, [*levels, _level(child)])
+                else:
+                    self._unit([child], _level(child), levels, 0)
+            else:
+                loose.append(child)
+        settle()
+
+    def _place(self, element: _Element, unit: int, known: str = "") -> None:
+        for key in ("eId", "id", "wId"):
+            id_ = element.get(key)
+            if id_ and not (known and id_ != known and id_.startswith(known)):
+                self._document.places.setdefault(id_, unit)
+
+    def _unit(self, elements: Sequence[_Element], level: _Level, levels: list[_Level], kind: int) -> None:
+        """Add an article made of one element, or of what stands loose in a level."""
+        document, element = self._document, elements[0]
+        whole = element is level.element
+        text = _Text(self._notes, document.country == "GB")
+        number, extra = level.number, ""
+        eid = ""
+        if whole and element.tag not in _BODIES:
+            eid = element.get("eId") or element.get("id") or element.get("wId") or ""
+        if kind and re.fullmatch(r"\(\w+\)", number):  # of its first paragraph
+            tail = re.search(r"(\d+[a-zA-Z]*)$", eid)
+            number, extra = (tail[1], number) if tail else (number.strip("()"), "")
+        for each in elements:
+            if whole:
+                for heading in (c for c in each if c.tag in ("heading", "subheading")):
+                    text.add(heading)
+                if extra:
+                    text.number(extra)
+                for child in each:
+                    if isinstance(child.tag, str) and child.tag not in _TITLES:
+                        text.add(child)
+            else:
+                text.add(each)
+        made = str(text)
+        if not made:
+            self._place(element, -1)
+            document.empty += bool(whole and kind)
+            return
+        index = len(document.units)
+        for each in elements:
+            for below in each.iter():
+                self._place(below, index, eid)
+        from_, to = self._force(level.element)
+        headings = [each.title for each in levels if each.title]
+        if document.label and whole and (kind or levels):
+            headings.insert(0, document.label)
+        if (
+            document.code == self._main.code
+            and document.title != document.code
+            and len(document.title) > _LONG
+        ):
+            headings.insert(0, document.title)
+        number, plain = self._number(number, level, levels, kind)
+        references = [[self._hrefs.get(end.lstrip("#"), end) for end in ends] for ends in text.references]
+        document.units.append(Unit(number, eid, made, headings, plain, text.notes, references, from_, to))
+
+    def _number(self, number: str, level: _Level, levels: list[_Level], kind: int) -> tuple[str, bool]:
+        """Return an article's number, and whether it is found by that alone; others go by their place."""
+        document = self._document
+        scheduled = next((i for i, each in enumerate(levels) if _is_schedule(each.element)), None)
+        over = (
+            []
+            if scheduled is None
+            else [_capitalised(each.number) for each in levels[scheduled:] if each.number]
+        )
+        if kind:
+            german = document.country == "DE" and number.casefold().startswith("artikel")
+            number = number if german else _LABEL.sub("", number, count=1) or number
+            number = f"paragraph {number}" if kind == _PARAGRAPH and over else number
+        elif level.element.tag not in _BODIES:
+            number = _capitalised(level.number or level.title)
+        parted = re.fullmatch(r".*\S\s*-\s*art\.?\s*(\S.*)", document.label, re.IGNORECASE)
+        if parted is not None and not kind:
+            return parted[1].strip(_EDGES), True
+        parts = [document.label, *(each for each in over if each != number), number]
+        return ", ".join(part for part in parts if part), bool(kind) and not over and not document.label
+
+    def _force(self, element: _Element) -> tuple[str | None, str | None]:
+        for each in (element, *element.iterancestors()):
+            own = each.get("pandect-dateApplicability")
+            if own is not None:
+                return _ordered(_day(own), _day(each.get("pandect-dateEndApplicability") or ""))
+            for id_ in (each.get("period") or "").replace("#", " ").split():
+                if any(found := self._periods.get(id_, (None, None))):
+                    return _ordered(*found)
+        return None, None
+
+
+def _ordered(first: str | None, end: str | None) -> tuple[str | None, str | None]:
+    return first, None if first and end and end <= first else end
+
+
+def _kind(element: _Element) -> int:
+    tag = element.tag
+    if tag in ("hcontainer", "level"):
+        tag = (element.get("name") or element.get("class") or "").casefold()
+    return _KINDS.get(tag, 0)
+
+
+def _is_schedule(element: _Element) -> bool:
+    named = f"{element.get('name') or ''} {element.get('class') or ''}"
+    number = element.find("num")
+    return bool(_SCHEDULE.search(named) or (number is not None and _SCHEDULE.match(_words(number))))
+
+
+def _level(element: _Element) -> _Level:
+    """Return number and title of a level: "PART II", "PART II - Of bread"."""
+    number = next((_words(each) for each in element if each.tag == "num"), "").strip(_EDGES)
+    heads = [_words(each) for each in element if each.tag in ("heading", "subheading")]
+    head = " - ".join(each for each in heads if each)
+    while number and head.casefold().startswith(number.casefold()) and len(head) > len(number):
+        head = head[len(number) :].lstrip(_EDGES)
+    return _Level(element, number, " - ".join(part for part in (number, head.strip(" -–—")) if part))

@@ -1,0 +1,420 @@
+"""Akoma Ntoso as a source: a file, a folder or an archive of acts becomes one corpus.
+
+What was read of a file is kept under PANDECT_HOME/downloads by the hash of its bytes: an import that was stopped goes
+on where it was, and one of law that changed reads the changed files alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from importlib.resources import files as resources
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from indexes.corpus.corpus import Corpus
+from indexes.download.archive import is_archive, members
+from indexes.formats.jsonl import Record
+from indexes.formats.validation import SkipReason, SourceLocation, UnfitError
+from indexes.sources.akoma_ntoso import document as document_
+from indexes.sources.akoma_ntoso.document import Document, Unit
+from indexes.sources.akoma_ntoso.references import WITHIN, Resolver, Target, article_key
+from indexes.sources.source import Reading, Records, Source
+from indexes.store.atomic import replacing
+from indexes.store.paths import home
+from rag.corpus.card import CorpusCard
+from rag.errors import BadInput
+
+MOST_MB = 64  # of one act; parsed it takes some seven times that in memory. The longest known has 25 MB
+VERSIONS = ("latest", "all")
+_SUFFIXES = (".xml", ".akn")
+_ROOT = re.compile(rb"<(?:[\w.-]+:)?akomaNtoso[\s>]")
+_HEAD = 65_536  # bytes in which the root element begins
+_LOOKED_AT = 20  # files of a folder, before it is said to be of another format
+_SITES = {
+    "IT": "https://www.normattiva.it", "GB": "https://www.legislation.gov.uk", "CH": "https://www.fedlex.admin.ch",
+    "LU": "https://legilux.public.lu", "EU": "https://eur-lex.europa.eu", "DE": "https://www.recht.bund.de",
+}  # fmt: skip
+
+
+def read(path: Path, reading: Reading, *, versions: str = "latest", max_mb: str | float = MOST_MB) -> Corpus:
+    """Read acts of one language, with their dates, headings and references to each other.
+
+    Extra columns keep what has no field: the FRBR addresses of work and version, the id in the file, the full title,
+    notes, and the references that lead to no article here. The report counts what was resolved and what was not.
+
+    Args:
+        path: a file, a folder with files below it, or a zip or tar of them, which is read without unpacking.
+        reading: the import; a lenient one skips files that are not XML, too large or declare entities.
+        versions: "latest" takes the last version of each act; "all" takes every one there is, in force from
+            its date to that of the next.
+        max_mb: megabytes of the largest file that is read.
+
+    Raises:
+        BadInput: nothing was found; a file cannot be used and the import is not lenient; or the acts are in
+            several languages and none was chosen.
+        MissingExtra: lxml is not installed.
+    """
+    if versions not in VERSIONS:
+        raise BadInput(f"versions is {versions!r}. Use one of: {', '.join(VERSIONS)}.")
+    acts = _Acts(path, reading, _megabytes(max_mb))
+    found = acts.read()
+    if not found:
+        passed = f" ({acts.passed:,} other XML files: {acts.first_passed})" if acts.passed else ""
+        raise BadInput(f"{path}: no act in Akoma Ntoso in it{passed}. Give .xml or .akn files with law.")
+    language = _language(path, found, reading)
+    chosen = _versions([a for a in found if a[0].language in (language, "")], versions, reading)
+    if len(found) > len(chosen):
+        reading.inspection.note(
+            f"acts left out, in other languages or earlier versions: {len(found) - len(chosen):,}"
+        )
+    acts.forget()
+    return reading.corpus(_card(path, chosen, language), _records(path, chosen, reading), path=path)
+
+
+def _megabytes(typed: str | float) -> int:
+    try:
+        value = float(typed)
+    except ValueError:
+        value = 0
+    if not 0 < value < 10_000:
+        raise BadInput(
+            f"max_mb is {typed!r}. Give the megabytes of the largest file to read, such as {MOST_MB}."
+        )
+    return int(value * 1_000_000)
+
+
+# --- files ---
+
+
+class _Acts:
+    """Reads each file once, whatever number of imports it takes."""
+
+    def __init__(self, path: Path, reading: Reading, most: int) -> None:
+        self._path, self._reading, self._most = path, reading, most
+        name = reading.card.get("name") or path.resolve().name.split(".")[0]
+        self._kept = (
+            home()
+            / "downloads"
+            / "akoma-ntoso"
+            / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "law")
+        )
+        code = (resources("indexes.sources.akoma_ntoso") / "document.py").read_bytes()
+        self._reader = hashlib.sha256(code).digest()  # another reader reads anew
+        self._used: set[str] = set()
+        self.passed, self.first_passed = 0, ""
+        self.parsed = self.known = 0
+
+    def read(self) -> list[list[Document]]:
+        """Return the documents of each file, in the order of their paths."""
+        found: list[tuple[str, list[Document]]] = []
+        seen: set[str] = set()
+        done, total = 0, _size(self._path)
+        for place, file, size in _files(self._path):
+            content = self._content(place, file, size)
+            done += len(content or b"")
+            self._reading.progress("reading", done, total)
+            if content is None:
+                continue
+            digest = hashlib.sha256(self._reader + content).hexdigest()[:32]
+            if digest in seen:
+                continue  # the same act twice
+            seen.add(digest)
+            documents = self._documents(place, content, digest)
+            if documents:
+                found.append((str(place), documents))
+            elif documents is not None:
+                self.passed += 1
+                self.first_passed = self.first_passed or str(place)
+        if self.passed:
+            first = f"first {self.first_passed}"
+            self._reading.inspection.note(
+                f"XML files passed over that hold no law: {self.passed:,} ({first})"
+            )
+        self._reading.inspection.note(
+            f"files of acts: {self.parsed + self.known:,}; read now {self.parsed:,}, unchanged since they were read before {self.known:,}"
+        )
+        return [documents for _, documents in sorted(found, key=lambda each: each[0])]
+
+    def forget(self) -> None:
+        """Remove what was kept of files that are no longer there, or of an earlier state of them."""
+        for file in self._kept.glob("*.json.gz"):
+            if file.name.partition(".")[0] not in self._used:
+                file.unlink(missing_ok=True)
+
+    def _content(self, place: Path, file: IO[bytes], size: int | None) -> bytes | None:
+        """Return the bytes of a file, or None if it is too large; no more of it is read than is allowed."""
+        content = b"" if size is not None and size > self._most else file.read(self._most + 1)
+        if len(content) > self._most or (size or 0) > self._most:
+            problem = f"larger than {self._most / 1e6:g} MB, which no act is"
+            cure = "Cut it into acts, or raise the limit with --option max_mb=N"
+            self._reading.inspection.refuse(SkipReason.INVALID_XML, SourceLocation(place, 1), problem, cure)
+            return None
+        return content
+
+    def _documents(self, place: Path, content: bytes, digest: str) -> list[Document] | None:
+        """Return the documents of a file, none if it holds no law; None if it was refused."""
+        self._used.add(digest)
+        file = self._kept / f"{digest}.json.gz"
+        try:
+            records = json.loads(gzip.decompress(file.read_bytes()))
+            known = [
+                Document(**{**each, "units": [Unit(**unit) for unit in each["units"]]}) for each in records
+            ]
+        except (
+            OSError,
+            ValueError,
+            TypeError,
+            KeyError,
+            EOFError,
+        ):  # absent, or half written by another hand
+            pass
+        else:
+            self.known += bool(known)
+            return known
+        try:
+            made = document_.documents(document_.root_of(content), place.stem)
+        except UnfitError as unfit:
+            self._reading.inspection.refuse(unfit.reason, SourceLocation(place, 1), unfit.problem, unfit.cure)
+            return None
+        self.parsed += bool(made)
+        self._kept.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as part:
+            part.write_bytes(gzip.compress(json.dumps([asdict(each) for each in made]).encode(), 1))
+        return made
+
+
+def _files(path: Path) -> Iterator[tuple[Path, IO[bytes], int | None]]:
+    """Yield the XML files of a path, open until the next is taken, with their size where it is known."""
+    if path.is_file() and is_archive(path):
+        for name, packed in members(path):
+            if name.lower().endswith(_SUFFIXES):
+                yield path / name, packed, None
+    elif path.is_file():
+        with path.open("rb") as file:
+            yield path, file, path.stat().st_size
+    elif path.is_dir():
+        for each in _walk(path):
+            with each.open("rb") as file:
+                yield each, file, each.stat().st_size
+    else:
+        raise BadInput(f"{path}: no such file or folder. Give a file of Akoma Ntoso, a folder or an archive.")
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for at, below, names in os.walk(folder):
+        below.sort()
+        yield from (Path(at) / name for name in sorted(names) if name.lower().endswith(_SUFFIXES))
+
+
+def _size(path: Path) -> int | None:
+    if path.is_dir():
+        return sum(each.stat().st_size for each in _walk(path))
+    return None if is_archive(path) or not path.is_file() else path.stat().st_size
+
+
+def _recognises(path: Path) -> bool:
+    named = path.is_dir() or is_archive(path) or path.name.lower().endswith(_SUFFIXES)
+    if not named:
+        return False
+    try:
+        return any(
+            _ROOT.search(file.read(_HEAD).replace(b"\0", b""))  # UTF-16 too
+            for _, file, _ in islice(_files(path), _LOOKED_AT)
+        )
+    except (BadInput, OSError):
+        return False
+
+
+# --- languages and versions ---
+
+
+def _language(path: Path, acts: Sequence[Sequence[Document]], reading: Reading) -> str:
+    found = Counter(act[0].language for act in acts if act[0].language)
+    listed = ", ".join(f"{language} ({n:,})" for language, n in sorted(found.items()))
+    typed = reading.card.get("language")
+    if typed is not None:
+        if found and typed not in found and not any(not act[0].language for act in acts):
+            raise BadInput(
+                f"{path}: no act in {typed!r}; there are acts in {listed}. Pass --language with one of these."
+            )
+        return typed
+    if len(found) > 1:
+        raise BadInput(
+            f"{path}: acts in {listed}, and a corpus has one language. Pass --language with one of these."
+        )
+    return next(iter(found), "")
+
+
+def _versions(acts: list[list[Document]], versions: str, reading: Reading) -> list[list[Document]]:
+    """Return the acts that are taken; where all versions are, each holds until the next."""
+    works: dict[str, list[list[Document]]] = {}
+    for act in acts:
+        works.setdefault(_work(act[0].work), []).append(act)
+    taken = []
+    for group in works.values():
+        group.sort(key=lambda act: act[0].date or "")  # stable: of one day, by path
+        if versions == "latest" or len(group) == 1:
+            taken.append(group[-1])
+            continue
+        for act, after in zip(group, [*group[1:], None], strict=True):
+            if after is not None and after[0].date == act[0].date:
+                continue
+            for document in act:
+                document.work += f"@{act[0].date or ''}"
+                for unit in document.units:
+                    unit.valid_from = unit.valid_from or act[0].date
+                    unit.valid_to = unit.valid_to or (after[0].date if after is not None else None)
+            taken.append(act)
+    return taken
+
+
+def _work(uri: str) -> str:
+    """Return a work's address as ids have it: without host, component "main" or version."""
+    text = re.sub(r"^[a-z]+://[^/]*", "", uri, flags=re.IGNORECASE)
+    text = re.sub(r"/(?:jo|consolide/\d{8})(?=$|!|@)", "", re.sub(r"/?!?\bmain(?=$|[/!@])", "", text))
+    return "/".join(part for part in text.split("/") if part).removeprefix("akn/").removeprefix("id/")
+
+
+# --- the corpus ---
+
+
+def _card(path: Path, acts: Sequence[Sequence[Document]], language: str) -> CorpusCard | str:
+    if not language:
+        return path.resolve().name.split(".")[0]
+    first = acts[0][0]
+    name = re.sub(r"[^a-z0-9]+", "-", path.resolve().name.split(".")[0].lower()).strip("-")[:64] or "law"
+    countries = {act[0].country for act in acts}
+    country = first.country if len(countries) == 1 else ""
+    days = [act[0].date for act in acts if act[0].date]
+    return CorpusCard(
+        name=name,
+        title=first.title if len(acts) == 1 and first.title else path.resolve().name.split(".")[0],
+        language=language,
+        jurisdiction=country,
+        law_date=document_.date.fromisoformat(max(days)) if days else None,
+        official_site=_SITES.get(country),
+        aliases={d.code: tuple(d.aliases) for act in acts for d in act if d.aliases},
+    )
+
+
+def _records(path: Path, acts: Sequence[Sequence[Document]], reading: Reading) -> Records:
+    documents = [document for act in acts for document in act]
+    numbers = [i for i, act in enumerate(acts) for _ in act]
+    ids = _ids(documents)
+    resolver = Resolver(documents, numbers)
+    tally: Counter[str] = Counter()
+    for at, document in enumerate(documents):
+        for unit, id_ in zip(document.units, ids[at], strict=True):
+            references, unresolved = _resolved(unit, id_, resolver, at, ids, tally)
+            yield SourceLocation(path, 1), _record(document, unit, id_, references, unresolved)
+    _count(documents, tally, reading)
+
+
+def _ids(documents: Sequence[Document]) -> list[list[str]]:
+    """Return the ids of the articles of each document: of the work and the file's own id, or the number."""
+    used: Counter[str] = Counter()
+    made = []
+    for document in documents:
+        work = _work(document.work)
+        alone = bool(document.label) and len(document.units) == 1
+        ids = []
+        for unit in document.units:
+            id_ = work if alone and not unit.eid else f"{work}#{unit.eid or article_key(unit)}"
+            id_ = re.sub(r"\s+", "_", id_)
+            used[id_] += 1
+            ids.append(id_ if used[id_] == 1 else f"{id_};{used[id_]}")
+        made.append(ids)
+    return made
+
+
+def _resolved(
+    unit: Unit, id_: str, resolver: Resolver, at: int, ids: Sequence[Sequence[str]], tally: Counter[str]
+) -> tuple[list[str], list[str]]:
+    references: list[str] = []
+    unresolved: list[str] = []
+    for reference in unit.references:
+        found = resolver.find(reference, at)
+        if isinstance(found, list):
+            tally["resolved"] += 1
+            references += [ids[document][n] for document, n in found]
+        else:
+            tally["within" if found == WITHIN else "outside"] += 1
+            unresolved.append(" - ".join(reference))
+    return [each for each in dict.fromkeys(references) if each != id_], list(
+        dict.fromkeys(filter(None, unresolved))
+    )
+
+
+def _record(document: Document, unit: Unit, id_: str, references: list[str], unresolved: list[str]) -> Record:
+    return {
+        "id": id_,
+        "code": document.code,
+        "article_no": unit.number,
+        "headings": unit.headings,
+        "text": unit.text,
+        "jurisdiction": document.country or None,
+        "law_type": document.law_type,
+        "region": document.region or None,
+        "url": _url(document, unit),
+        "valid_from": unit.valid_from,
+        "valid_to": unit.valid_to,
+        "references": references,
+        "document_type": document.kind,
+        "frbr_work": document.work,
+        "frbr_expression": document.expression,
+        "eid": unit.eid,
+        "full_title": document.title if document.title != document.code else "",
+        "notes": unit.notes,
+        "unresolved_references": unresolved,
+    }
+
+
+def _url(document: Document, unit: Unit) -> str | None:
+    """Return where the official text of an article is shown, where that can be told from its address."""
+    urn = next((name for name in document.names if name.startswith("urn:nir:")), None)
+    if document.country == "IT" and urn:
+        article = re.sub(r"[-\s]", "", unit.number.lower())
+        place = f"~art{article}" if unit.plain and re.fullmatch(r"\d+[a-z]*", article) else ""
+        return f"https://www.normattiva.it/uri-res/N2Ls?{urn}{place}"
+    web = next((name for name in document.names if name.startswith(("http://", "https://"))), None)
+    if web is None:
+        return None
+    if document.country == "GB":
+        place = (
+            unit.eid.replace("-", "/")
+            if re.fullmatch(r"(?:section|article|regulation|rule)-\w+", unit.eid)
+            else ""
+        )
+        return re.sub(r"^http://(www\.legislation\.gov\.uk)/(?:id/)?", r"https://\1/", web) + (
+            f"/{place}" if place else ""
+        )
+    if "fedlex.data.admin.ch" in web:
+        place = f"#{unit.eid}" if unit.eid else ""
+        return web.replace("fedlex.data.admin.ch", "www.fedlex.admin.ch") + f"/{document.language}{place}"
+    return web
+
+
+def _count(documents: Sequence[Document], tally: Counter[str], reading: Reading) -> None:
+    note = reading.inspection.note
+    if total := tally.total():
+        note(
+            f"references in articles: {total:,}; to articles here {tally['resolved']:,}, to whole acts or parts of them "
+            f"here {tally['within']:,}, to other law {tally['outside']:,} (kept in unresolved_references)"
+        )
+    if elsewhere := sum(document.elsewhere for document in documents):
+        note(f"references outside articles, in notes, titles and metadata: {elsewhere:,}")
+    if empty := sum(document.empty for document in documents):
+        note(f"articles without any text, left out: {empty:,}")
+
+
+SOURCE = Source(
+    "Akoma Ntoso (OASIS LegalDocML): a file, a folder or an archive of acts", read, recognises=_recognises
+)
