@@ -1,1 +1,1 @@
-"""Akoma Ntoso, the XML in which parliaments publish law: OASIS LegalDocML, its drafts and national profiles."""
+"""Akoma Ntoso, the XML of parliaments: OASIS LegalDocML, its drafts and its national profiles."""

@@ -1,17 +1,19 @@
 """One file of Akoma Ntoso as documents and their articles: any version, profile, prefix or namespace.
 
-What is cut out as an article: `article`; `section`, `rule` or `clause` where a part of an act has none, and an
-`hcontainer` that says so by its name; `paragraph` where there are none of these either, as in schedules; a level
-without any of them; and a whole `doc`, such as an attachment, that has no structure. What is quoted
+What is cut out as an article: `article`; `section`, `rule` or `clause` where a part of an act has none, and
+an `hcontainer` that says so by its name; `paragraph` where there are none of these either, as in schedules; a
+level without any of them; and a whole `doc`, such as an attachment, that has no structure. What is quoted
 (`quotedStructure`) belongs to another act: it is text of the article that quotes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from importlib.resources import files
 from typing import Any, NamedTuple, TypeAlias
 
 from indexes.formats.validation import SkipReason, UnfitError
@@ -20,28 +22,13 @@ from rag.errors import MissingExtra, install_hint
 DEEPEST = 200  # elements inside one another; law has sixty at most, and text is put together by recursion
 _Element: TypeAlias = Any  # lxml has no types
 
-_DOCUMENTS = ("act", "bill", "doc", "statement", "portion")
-_BODIES = ("body", "mainBody", "portionBody")
-_QUOTED = {"quotedStructure", "embeddedStructure"}
-_NOTES = {"authorialNote", "note", "popup"}
-_SKIPPED = {"meta", "toc", "eop", "del", "componentRef", "documentRef"}
-_TITLES = {"num", "heading", "subheading"}
-# A level of the law's structure that may stand alone, without articles: "Chapter II (repealed)", a schedule.
-_LEVELS = {
-    "book", "tome", "part", "title", "chapter", "subtitle", "subpart", "subchapter", "division", "subdivision",
-    "subsection", "hcontainer", "level",
-}  # fmt: skip
-_INLINE = {
-    "a", "abbr", "affectedDocument", "b", "change", "concept", "courtType", "date", "decoration", "def",
-    "docAuthority", "docCommittee", "docDate", "docIntroducer", "docJurisdiction", "docNumber", "docProponent",
-    "docPurpose", "docStage", "docStatus", "docTitle", "docType", "docketNumber", "embeddedText", "entity",
-    "event", "extractText", "fillIn", "foreign", "i", "inline", "ins", "judge", "lawyer", "legislature",
-    "location", "marker", "mmod", "mod", "mref", "neutralCitation", "object", "omissis", "opinion",
-    "organization", "outcome", "party", "person", "placeholder", "process", "quantity", "quotedText", "ref",
-    "relatedDocument", "remark", "rmod", "role", "rref", "session", "shortTitle", "signature", "span", "sub",
-    "sup", "term", "time", "u", "vote", "img", "math", "mi", "mn", "mo", "mrow", "msup", "msub", "mfrac",
-    "mtext", "msqrt",
-}  # fmt: skip
+VOCABULARY: Mapping[str, Any] = tomllib.loads(
+    (files("indexes.sources.akoma_ntoso") / "vocabulary.toml").read_text(encoding="utf-8")
+)
+_DOCUMENTS, _BODIES, _QUOTED, _NOTES, _SKIPPED, _TITLES, _LEVELS, _INLINE = (
+    frozenset[str](VOCABULARY[name])
+    for name in ("documents", "bodies", "quoted", "notes", "skipped", "titles", "levels", "inline")
+)
 _ARTICLE, _SECTION, _PARAGRAPH = 4, 2, 1
 _KINDS = {
     "article": _ARTICLE, "section": _SECTION, "rule": _SECTION, "clause": _SECTION, "regulation": _SECTION,
@@ -54,22 +41,6 @@ _LABEL = re.compile(
 )
 _EDGES = " .:;,–—-\u00a0"
 _XHTML, _MATHML = "http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/MathML"
-# ISO 639-2 and 639-3 (the languages of law in this format), ISO 3166-1
-_LANGUAGES = dict(
-    pair.split("=")
-    for pair in (
-        "ita=it deu=de ger=de fra=fr fre=fr eng=en nld=nl dut=nl spa=es por=pt zho=zh chi=zh roh=rm cat=ca ell=el "
-        "gre=el pol=pl swe=sv dan=da fin=fi ces=cs cze=cs slk=sk slv=sl hrv=hr hun=hu ron=ro rum=ro bul=bg est=et "
-        "lav=lv lit=lt mlt=mt gle=ga nor=no isl=is ltz=lb afr=af swa=sw ara=ar rus=ru ukr=uk tur=tr cym=cy wel=cy"
-    ).split()
-)
-_COUNTRIES = dict(
-    pair.split("=")
-    for pair in (
-        "ITA=IT LUX=LU DEU=DE FRA=FR GBR=GB UK=GB CHE=CH AUT=AT BEL=BE NLD=NL ESP=ES PRT=PT USA=US KEN=KE ZAF=ZA "
-        "CHN=CN URY=UY CHL=CL ARG=AR BRA=BR IRL=IE POL=PL EUR=EU"
-    ).split()
-)
 _REGIONAL = re.compile(r"/(?:regione?|land|canton|kanton|provincia|comune)[./:_-]", re.IGNORECASE)
 _LONG = 120  # characters of a title that is too long for a name
 
@@ -85,6 +56,7 @@ class Unit:
     plain: bool = True  # whether a reference finds it by its number alone
     notes: list[str] = field(default_factory=list)
     references: list[list[str]] = field(default_factory=list)  # an address, or both ends of a range
+    note_references: list[list[str]] = field(default_factory=list)
     valid_from: str | None = None
     valid_to: str | None = None
 
@@ -98,6 +70,7 @@ class Document:
     expression: str  # the same of this version in this language
     names: list[str]  # all addresses by which it is known
     date: str | None  # of the version
+    made: str | None  # of the work
     language: str  # two letters, or ""
     country: str  # ISO 3166-1 alpha-2, or ""
     region: str
@@ -187,7 +160,7 @@ def _attribute(element: _Element, name: str) -> str | None:
 
 
 def documents(root: _Element, name: str) -> list[Document]:
-    """Return the documents with law in a file; none where it is no Akoma Ntoso, or a debate, or a judgment.
+    """Return the documents with law in a file, the act first; none if it is another format, or a judgment.
 
     `name` stands for the address of a work that has none.
     """
@@ -203,11 +176,13 @@ def documents(root: _Element, name: str) -> list[Document]:
     if first is None:
         return []
     main = _described(first, root, None, name)
-    found = []
-    for element, body in bodies.items():
-        document = main if element is first else _described(element, root, main, name)
-        _Divider(document, element, main).divide(body)
-        found.append(document)
+    found = [main, *(_described(each, root, main, name) for each in bodies if each is not first)]
+    for document, element in zip(
+        found, [first, *(each for each in bodies if each is not first)], strict=True
+    ):
+        _Divider(document, element, main).divide(bodies[element])
+    if main.date == main.made:  # a publisher that dates articles alone
+        main.date = max((u.valid_from for u in main.units if u.valid_from), default=main.date)
     counted = sum(len(unit.references) for document in found for unit in document.units)
     main.elsewhere = sum(1 for _ in root.iter("ref", "rref")) - counted
     return found
@@ -251,10 +226,19 @@ def _described(element: _Element, root: _Element, main: Document | None, name: s
         expression=next(iter(expressions), ""),
         names=list(dict.fromkeys([*works, *expressions, *(a for a in aliases if "/" in a or ":" in a)])),
         date=max(dates, default=None) or (main.date if main else None),
+        made=next((day for text in values("FRBRWork/FRBRdate", "date") if (day := _day(text))), None),
         language=language or (main.language if main else ""),
         country=country or (main.country if main else ""),
         region=region,
-        law_type="regional" if regional else "national" if national else None,
+        law_type=(
+            "regional"
+            if regional
+            else "national"
+            if national
+            else main.law_type
+            if attached and main
+            else None
+        ),
         title=title,
         code=code or (main.code if main else "") or next(iter(a for a in aliases if " " in a), work or name),
         aliases=short,
@@ -264,13 +248,13 @@ def _described(element: _Element, root: _Element, main: Document | None, name: s
 
 def _language(text: str) -> str:
     last = text.rpartition("/")[2].casefold().partition("-")[0]
-    return last if len(last) == 2 else _LANGUAGES.get(last, "")
+    return last if len(last) == 2 else VOCABULARY["languages"].get(last, "")
 
 
 def _country(text: str) -> tuple[str, str]:
     """Return country and region: "ita", "LUX" behind an address and "GB-UKM" are IT, LU and GB."""
     code, _, part = text.rpartition("/")[2].upper().partition("-")
-    country = _COUNTRIES.get(code, code if len(code) == 2 else "")
+    country = VOCABULARY["countries"].get(code, code if len(code) == 2 else "")
     return country, f"{country}-{part}" if country and part not in ("", "UKM", "EW") else ""
 
 
@@ -323,7 +307,7 @@ def _attachment_label(element: _Element, title: str) -> str:
 
 def _capitalised(text: str) -> str:
     """Write "SCHEDULE 1" as "Schedule 1"."""
-    return re.sub(r"^[A-ZÀ-Ý]{3,}(?= )", lambda word: word[0].capitalize(), text)
+    return re.sub(r"^[A-ZÀ-Ý]{3,}(?= \S{1,4}$)", lambda word: word[0].capitalize(), text)
 
 
 def _slug(text: str) -> str:
@@ -377,6 +361,7 @@ class _Text:
         self._parts: list[str] = []
         self.notes: list[str] = []
         self.references: list[list[str]] = []
+        self.note_references: list[list[str]] = []
 
     def __str__(self) -> str:
         raw = _NUMBER.sub(_numbered, "".join(self._parts)).replace("\x04", "")
@@ -402,6 +387,10 @@ class _Text:
             self.number(self._apart(element))
         else:
             self._element(element, tag)
+
+    def line(self, element: _Element) -> None:
+        """Add what is in an element as one line."""
+        self._parts.append(f"\n{self._apart(element)}\x04\n")
 
     def number(self, text: str) -> None:
         """Add a number, which the next block follows on its line."""
@@ -441,9 +430,9 @@ class _Text:
         return text
 
     def _note(self, element: _Element) -> None:
-        references = len(self.references)
+        references, self.references = self.references, self.note_references
         text = self._apart(element)
-        del self.references[references:]  # of the note, not of the law
+        self.references = references
         if text:
             self.notes.append(text)
 
@@ -503,9 +492,18 @@ def _list_label(item: _Element) -> str:
 
 
 def _roman(value: int) -> str:
-    signs = zip((100, 90, 50, 40, 10, 9, 5, 4, 1), "c xc l xl x ix v iv i".split(), strict=True)
     written = ""
-    for worth, sign in signs:
+    for worth, sign in (
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    ):
         written += sign * (value // worth)
         value %= worth
     return written
@@ -522,12 +520,12 @@ class _Divider:
         meta = element.find("meta")
         self._periods = _periods(meta)
         known = [] if meta is None else list(meta.iter())
-        self._notes = {i: e for e in element.iter("note") if (i := e.get("eId") or e.get("id"))}
+        self._notes = {i: e for e in element.iter("note") if (i := _id(e))}
         self._hrefs = {
             i: href
             for e in known
             if e.tag.startswith(("TLC", "activeRef", "passiveRef", "original"))
-            and (i := e.get("eId") or e.get("id"))
+            and (i := _id(e))
             and (href := e.get("href"))
         }
         self._inner: dict[_Element, int] = {}
@@ -587,40 +585,45 @@ class _Divider:
                 self._document.places.setdefault(id_, unit)
 
     def _unit(self, elements: Sequence[_Element], level: _Level, levels: list[_Level], kind: int) -> None:
-        """Add an article made of one element, or of what stands loose in a level."""
+        """Add an article: one element, or those that stand loose in a level."""
         document, element = self._document, elements[0]
         whole = element is level.element
+        eid = _id(element) if whole and element.tag not in _BODIES else ""
+        number, first, head = _split_number(level.number, eid) if kind else (level.number, "", "")
         text = _Text(self._notes, document.country == "GB")
-        number, extra = level.number, ""
-        eid = ""
-        if whole and element.tag not in _BODIES:
-            eid = element.get("eId") or element.get("id") or element.get("wId") or ""
-        if kind and re.fullmatch(r"\(\w+\)", number):  # of its first paragraph
-            tail = re.search(r"(\d+[a-zA-Z]*)$", eid)
-            number, extra = (tail[1], number) if tail else (number.strip("()"), "")
-        for each in elements:
-            if whole:
-                for heading in (c for c in each if c.tag in ("heading", "subheading")):
-                    text.add(heading)
-                if extra:
-                    text.number(extra)
-                for child in each:
-                    if isinstance(child.tag, str) and child.tag not in _TITLES:
-                        text.add(child)
-            else:
-                text.add(each)
-        made = str(text)
-        if not made:
+        text.number(head)
+        if whole:
+            for heading in element.iterchildren("heading", "subheading"):
+                text.line(heading)
+            text.number(first)
+        for each in (c for c in element if c.tag not in _TITLES) if whole else elements:
+            text.add(each)
+        if not (made := str(text)):
             self._place(element, -1)
-            document.empty += bool(whole and kind)
+            document.empty += bool(kind)
             return
-        index = len(document.units)
         for each in elements:
             for below in each.iter():
-                self._place(below, index, eid)
-        from_, to = self._force(level.element)
+                self._place(below, len(document.units), eid)
+        number, plain = self._number(number, level, levels, kind)
+        document.units.append(
+            Unit(
+                number,
+                eid,
+                made,
+                self._headings(levels, labelled=bool(whole and (kind or levels))),
+                plain,
+                text.notes,
+                self._followed(text.references),
+                self._followed(text.note_references),
+                *self._force(level.element),
+            )
+        )
+
+    def _headings(self, levels: list[_Level], *, labelled: bool) -> list[str]:
+        document = self._document
         headings = [each.title for each in levels if each.title]
-        if document.label and whole and (kind or levels):
+        if document.label and labelled:
             headings.insert(0, document.label)
         if (
             document.code == self._main.code
@@ -628,9 +631,11 @@ class _Divider:
             and len(document.title) > _LONG
         ):
             headings.insert(0, document.title)
-        number, plain = self._number(number, level, levels, kind)
-        references = [[self._hrefs.get(end.lstrip("#"), end) for end in ends] for ends in text.references]
-        document.units.append(Unit(number, eid, made, headings, plain, text.notes, references, from_, to))
+        return headings
+
+    def _followed(self, references: list[list[str]]) -> list[list[str]]:
+        """Return references with the addresses behind the names that the metadata gives to some."""
+        return [[self._hrefs.get(end.lstrip("#"), end) for end in ends] for ends in references]
 
     def _number(self, number: str, level: _Level, levels: list[_Level], kind: int) -> tuple[str, bool]:
         """Return an article's number, and whether it is found by that alone; others go by their place."""
@@ -675,6 +680,20 @@ def _kind(element: _Element) -> int:
     return _KINDS.get(tag, 0)
 
 
+def _id(element: _Element) -> str:
+    return element.get("eId") or element.get("id") or element.get("wId") or ""
+
+
+def _split_number(number: str, eid: str) -> tuple[str, str, str]:
+    """Return an article's number, its first paragraph's, and a heading run together with it."""
+    tail = re.search(r"\d+[a-zA-Z]*$", eid)
+    if tail and (not number or re.fullmatch(r"\(\w+\)", number)):
+        return tail[0], number, ""
+    if parted := re.fullmatch(r"(.*?\d+(?:[- ]?[a-z]+)?)\s*[.:–—-]+\s+([^\W\d_]{2,}.*)", number):
+        return parted[1], "", parted[2]
+    return number, "", ""
+
+
 def _is_schedule(element: _Element) -> bool:
     named = f"{element.get('name') or ''} {element.get('class') or ''}"
     number = element.find("num")
@@ -688,4 +707,4 @@ def _level(element: _Element) -> _Level:
     head = " - ".join(each for each in heads if each)
     while number and head.casefold().startswith(number.casefold()) and len(head) > len(number):
         head = head[len(number) :].lstrip(_EDGES)
-    return _Level(element, number, " - ".join(part for part in (number, head.strip(" -–—")) if part))
+    return _Level(element, number, " - ".join(part for part in (number, head.strip(_EDGES)) if part))

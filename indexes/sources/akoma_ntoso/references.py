@@ -2,8 +2,9 @@
 
 An address is a work and a place in it. Works are compared by their segments without what versions, languages
 and publishers add (`/akn/it/act/decretoLegislativo/stato/2005-03-07/82/ita@2025-01-30/!main` and
-`/it/act/decreto_legislativo/2005-03-07/82` are one), places by id, by id in other spellings, up to the article that they are
-in (`#art_5-com2`, `~art_5`, `/section/5/2` for `art_5__para_2`, `section-5-2`), else by the article's number.
+`/it/act/decreto_legislativo/2005-03-07/82` are one), places by id, by id in other spellings, up to the article
+that they are in (`#art_5-com2`, `~art_5`, `/section/5/2` for `art_5__para_2`, `section-5-2`), else by the
+article's number.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ LONGEST_RANGE = 300  # articles; "articles 1 to 999 of" a code says nothing of e
 
 _LATIN = r"(?:bis|ter|quater|quinquies|[a-z]{2,}(?:ies|decies))"
 _NAMES = {
-    "article": "art", "articolo": "art", "artikel": "art", "articulo": "art", "section": "sec", "paragraph": "para",
-    "par": "para", "chapter": "chp", "chap": "chp", "schedule": "sch", "sched": "sch",
+    "article": "art", "articolo": "art", "artikel": "art", "articulo": "art", "section": "sec",
+    "paragraph": "para", "par": "para", "chapter": "chp", "chap": "chp", "schedule": "sch", "sched": "sch",
 }  # fmt: skip
 # What stands between a work and a place in it: version, language, component, format.
 _BETWEEN = re.compile(
@@ -85,13 +86,22 @@ class Resolver:
         for length in range(len(raw), 1, -1):
             documents = self._works.get(tuple(map(_plain, raw[:length])))
             if documents:
-                rest = "/".join(raw[length:])
+                parts = [part for part in raw[length:] if not part.startswith("!")]
+                components = {_plain(part) for part in raw[length:] if part.startswith("!")}
+                rest = "/".join(parts)
                 while (between := _BETWEEN.match(rest)) is not None:
                     rest = rest[between.end() :]
                 place = "/".join(part for part in (re.sub(r"\.(?:xml|akn|html)$", "", rest), place) if part)
-                near = sorted(documents, key=lambda i: (self._files[i] != self._files[at], i))
+                near = sorted(
+                    documents,
+                    key=lambda i: (not self._is(i, components), self._files[i] != self._files[at], i),
+                )
                 return self._in(near, place) if place else self._whole(near)
         return self._in([at], place) if re.fullmatch(r"[!/\w]*main", work) and place else None
+
+    def _is(self, i: int, components: set[str]) -> bool:
+        """Return whether a document is one of these components, such as "!schedule1"."""
+        return bool(components & set(map(_plain, _segments(self._documents[i].work))))
 
     def _whole(self, documents: Sequence[int]) -> Target | str:
         first = self._documents[documents[0]]
@@ -153,12 +163,10 @@ def _plain(segment: str) -> str:
 def _keys(name: str) -> Iterator[tuple[str, ...]]:
     """Yield the segments of a work's address; also with the year alone for the day, as some refer."""
     key = tuple(map(_plain, _segments(_parted(name)[0])))
-    while (
-        len(key) > 2
-        and re.fullmatch(r"jo|consolide|\d{8}", key[-1])
-        and "consolide" in (*key[-2:], "consolide" * (key[-1] == "jo"))
-    ):
+    if key[-1:] == ("jo",):
         key = key[:-1]
+    elif key[-2:-1] == ("consolide",):
+        key = key[:-2]
     if len(key) > 1:
         yield key
         if any(re.fullmatch(r"[12]\d{7}", part) for part in key):

@@ -1,7 +1,7 @@
 """Akoma Ntoso as a source: a file, a folder or an archive of acts becomes one corpus.
 
-What was read of a file is kept under PANDECT_HOME/downloads by the hash of its bytes: an import that was stopped goes
-on where it was, and one of law that changed reads the changed files alone.
+What was read of a file is kept under PANDECT_HOME/downloads by the hash of its bytes: an import that was
+stopped goes on where it was, and one of law that changed reads the changed files alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from indexes.formats.jsonl import Record
 from indexes.formats.validation import SkipReason, SourceLocation, UnfitError
 from indexes.sources.akoma_ntoso import document as document_
 from indexes.sources.akoma_ntoso.document import Document, Unit
-from indexes.sources.akoma_ntoso.references import WITHIN, Resolver, Target, article_key
+from indexes.sources.akoma_ntoso.references import WITHIN, Resolver, article_key
 from indexes.sources.source import Reading, Records, Source
 from indexes.store.atomic import replacing
 from indexes.store.paths import home
@@ -38,17 +38,14 @@ _SUFFIXES = (".xml", ".akn")
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?akomaNtoso[\s>]")
 _HEAD = 65_536  # bytes in which the root element begins
 _LOOKED_AT = 20  # files of a folder, before it is said to be of another format
-_SITES = {
-    "IT": "https://www.normattiva.it", "GB": "https://www.legislation.gov.uk", "CH": "https://www.fedlex.admin.ch",
-    "LU": "https://legilux.public.lu", "EU": "https://eur-lex.europa.eu", "DE": "https://www.recht.bund.de",
-}  # fmt: skip
 
 
 def read(path: Path, reading: Reading, *, versions: str = "latest", max_mb: str | float = MOST_MB) -> Corpus:
     """Read acts of one language, with their dates, headings and references to each other.
 
-    Extra columns keep what has no field: the FRBR addresses of work and version, the id in the file, the full title,
-    notes, and the references that lead to no article here. The report counts what was resolved and what was not.
+    Extra columns keep what has no field: the FRBR addresses of work and version, the id in the file, the full
+    title, notes with the articles that they refer to, and the references that lead to no article here. The
+    report counts what was resolved and what was not.
 
     Args:
         path: a file, a folder with files below it, or a zip or tar of them, which is read without unpacking.
@@ -139,7 +136,8 @@ class _Acts:
                 f"XML files passed over that hold no law: {self.passed:,} ({first})"
             )
         self._reading.inspection.note(
-            f"files of acts: {self.parsed + self.known:,}; read now {self.parsed:,}, unchanged since they were read before {self.known:,}"
+            f"files of acts: {self.parsed + self.known:,}; read now {self.parsed:,}, known from an earlier import "
+            f"{self.known:,}"
         )
         return [documents for _, documents in sorted(found, key=lambda each: each[0])]
 
@@ -300,21 +298,39 @@ def _card(path: Path, acts: Sequence[Sequence[Document]], language: str) -> Corp
         language=language,
         jurisdiction=country,
         law_date=document_.date.fromisoformat(max(days)) if days else None,
-        official_site=_SITES.get(country),
+        official_site=document_.VOCABULARY["sites"].get(country),
         aliases={d.code: tuple(d.aliases) for act in acts for d in act if d.aliases},
     )
 
 
 def _records(path: Path, acts: Sequence[Sequence[Document]], reading: Reading) -> Records:
     documents = [document for act in acts for document in act]
-    numbers = [i for i, act in enumerate(acts) for _ in act]
     ids = _ids(documents)
-    resolver = Resolver(documents, numbers)
+    resolver = Resolver(documents, [i for i, act in enumerate(acts) for _ in act])
     tally: Counter[str] = Counter()
+    place = SourceLocation(path, 1)
+
+    def resolved(found: Sequence[Sequence[str]], at: int, count: Counter[str]) -> tuple[list[str], list[str]]:
+        """Return the articles that references lead to, and the addresses of those that lead to none."""
+        led: dict[str, None] = {}
+        lost: dict[str, None] = {}
+        for reference in found:
+            targets = resolver.find(reference, at)
+            if isinstance(targets, list):
+                count["resolved"] += 1
+                led |= {ids[document][n]: None for document, n in targets}
+            else:
+                count["within" if targets == WITHIN else "outside"] += 1
+                lost[" - ".join(reference)] = None
+        return list(led), [each for each in lost if each]
+
     for at, document in enumerate(documents):
         for unit, id_ in zip(document.units, ids[at], strict=True):
-            references, unresolved = _resolved(unit, id_, resolver, at, ids, tally)
-            yield SourceLocation(path, 1), _record(document, unit, id_, references, unresolved)
+            led, lost = resolved(unit.references, at, tally)
+            notes, _ = resolved(unit.note_references, at, Counter())
+            more = {"unresolved_references": lost, "note_references": notes}
+            own = [each for each in led if each != id_]
+            yield place, {**_record(document, unit, id_), "references": own, **more}
     _count(documents, tally, reading)
 
 
@@ -335,25 +351,7 @@ def _ids(documents: Sequence[Document]) -> list[list[str]]:
     return made
 
 
-def _resolved(
-    unit: Unit, id_: str, resolver: Resolver, at: int, ids: Sequence[Sequence[str]], tally: Counter[str]
-) -> tuple[list[str], list[str]]:
-    references: list[str] = []
-    unresolved: list[str] = []
-    for reference in unit.references:
-        found = resolver.find(reference, at)
-        if isinstance(found, list):
-            tally["resolved"] += 1
-            references += [ids[document][n] for document, n in found]
-        else:
-            tally["within" if found == WITHIN else "outside"] += 1
-            unresolved.append(" - ".join(reference))
-    return [each for each in dict.fromkeys(references) if each != id_], list(
-        dict.fromkeys(filter(None, unresolved))
-    )
-
-
-def _record(document: Document, unit: Unit, id_: str, references: list[str], unresolved: list[str]) -> Record:
+def _record(document: Document, unit: Unit, id_: str) -> Record:
     return {
         "id": id_,
         "code": document.code,
@@ -366,36 +364,29 @@ def _record(document: Document, unit: Unit, id_: str, references: list[str], unr
         "url": _url(document, unit),
         "valid_from": unit.valid_from,
         "valid_to": unit.valid_to,
-        "references": references,
         "document_type": document.kind,
         "frbr_work": document.work,
         "frbr_expression": document.expression,
         "eid": unit.eid,
         "full_title": document.title if document.title != document.code else "",
         "notes": unit.notes,
-        "unresolved_references": unresolved,
     }
 
 
 def _url(document: Document, unit: Unit) -> str | None:
     """Return where the official text of an article is shown, where that can be told from its address."""
-    urn = next((name for name in document.names if name.startswith("urn:nir:")), None)
-    if document.country == "IT" and urn:
+    urns = (re.match(r"(urn:nir:[^;]*;\w+)(.*)", name) for name in document.names)
+    if (urn := next(filter(None, urns), None)) is not None:
         article = re.sub(r"[-\s]", "", unit.number.lower())
-        place = f"~art{article}" if unit.plain and re.fullmatch(r"\d+[a-z]*", article) else ""
-        return f"https://www.normattiva.it/uri-res/N2Ls?{urn}{place}"
+        own = unit.plain and not document.label and not urn[2] and re.fullmatch(r"\d+[a-z]*", article)
+        return f"https://www.normattiva.it/uri-res/N2Ls?{urn[1]}" + (f"~art{article}" if own else "")
     web = next((name for name in document.names if name.startswith(("http://", "https://"))), None)
     if web is None:
         return None
     if document.country == "GB":
-        place = (
-            unit.eid.replace("-", "/")
-            if re.fullmatch(r"(?:section|article|regulation|rule)-\w+", unit.eid)
-            else ""
-        )
-        return re.sub(r"^http://(www\.legislation\.gov\.uk)/(?:id/)?", r"https://\1/", web) + (
-            f"/{place}" if place else ""
-        )
+        own = re.fullmatch(r"(section|article|regulation|rule)-(\w+)", unit.eid)
+        act = re.sub(r"^http://(www\.legislation\.gov\.uk)/(?:id/)?", r"https://\1/", web)
+        return f"{act}/{own[1]}/{own[2]}" if own else act
     if "fedlex.data.admin.ch" in web:
         place = f"#{unit.eid}" if unit.eid else ""
         return web.replace("fedlex.data.admin.ch", "www.fedlex.admin.ch") + f"/{document.language}{place}"
@@ -406,8 +397,8 @@ def _count(documents: Sequence[Document], tally: Counter[str], reading: Reading)
     note = reading.inspection.note
     if total := tally.total():
         note(
-            f"references in articles: {total:,}; to articles here {tally['resolved']:,}, to whole acts or parts of them "
-            f"here {tally['within']:,}, to other law {tally['outside']:,} (kept in unresolved_references)"
+            f"references in articles: {total:,}; to articles here {tally['resolved']:,}, to whole acts or parts "
+            f"of them here {tally['within']:,}, to other law {tally['outside']:,} (kept in unresolved_references)"
         )
     if elsewhere := sum(document.elsewhere for document in documents):
         note(f"references outside articles, in notes, titles and metadata: {elsewhere:,}")
