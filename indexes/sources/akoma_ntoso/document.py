@@ -388,9 +388,9 @@ class _Text:
         else:
             self._element(element, tag)
 
-    def line(self, element: _Element) -> None:
-        """Add what is in an element as one line."""
-        self._parts.append(f"\n{self._apart(element)}\x04\n")
+    def line(self, of: _Element | str) -> None:
+        """Add a text, or what is in an element, as one line."""
+        self._parts.append(f"\n{of if isinstance(of, str) else self._apart(of)}\x04\n")
 
     def number(self, text: str) -> None:
         """Add a number, which the next block follows on its line."""
@@ -591,7 +591,7 @@ class _Divider:
         eid = _id(element) if whole and element.tag not in _BODIES else ""
         number, first, head = _split_number(level.number, eid) if kind else (level.number, "", "")
         text = _Text(self._notes, document.country == "GB")
-        text.number(head)
+        text.line(head)
         if whole:
             for heading in element.iterchildren("heading", "subheading"):
                 text.line(heading)

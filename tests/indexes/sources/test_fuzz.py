@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -29,6 +29,8 @@ from indexes.sources.registry import SOURCES, load
 from rag.errors import BadInput
 from tests.fakes.law.corpus import VILLAGE
 from tests.fakes.law.damage import PLANS, Files, Plan, damaged, packed
+from tests.indexes.sources.test_akoma_ntoso import act as akn_act
+from tests.indexes.sources.test_akoma_ntoso import article as akn_article
 from tests.indexes.sources.test_jurifindit import ASKED as JURI_ASKED
 from tests.indexes.sources.test_jurifindit import CORPUS as JURI_CORPUS
 from tests.indexes.sources.test_legi import article as legi_article
@@ -130,6 +132,11 @@ def made(source: str, at: Path) -> Made:  # noqa: C901  # one case a source
             )
         case "legi":
             return {"a.xml": legi_article().encode(), "b.xml": legi_article("LEGIARTI2").encode()}, {}, "."
+        case "akoma-ntoso":
+            act = akn_act(
+                akn_article("1", "Pane.", "art_1") + akn_article("2", "<ref href='#art_1'>1</ref>", "art_2")
+            )
+            return {"a.xml": act.encode(), "b/b.akn": akn_act(akn_article("3", "Sale.")).encode()}, {}, "."
         case "table":
             rows = [["nr", "loi", "corps", "titres"], ["1", "Code", "Le four.", "a > b"]]
             column = ["id=nr", "code=loi", "text=corps", "headings=titres"]
@@ -155,7 +162,7 @@ def attack(source: str, good: Made, folder: Path, plan: Plan) -> bool:
         path = folder / what
         if plan.archive is not None:
             path = packed(files, folder, plan)
-            if source != "legi":  # which reads the archive itself
+            if source not in ("legi", "akoma-ntoso"):  # which read the archive itself
                 shutil.rmtree(folder / "unpacked", ignore_errors=True)
                 path = unpack(path, folder / "unpacked") / what
         corpus, report = load(source, path, lenient=plan.lenient, **options)
@@ -178,6 +185,13 @@ class Target:
     source: str
     good: Made = field(repr=False)  # pages of bytes, which no report of a failure needs
     at: Path = field(repr=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PANDECT_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="module", params=sorted(SOURCES))
