@@ -2,9 +2,9 @@
 
 An address is a work and a place in it. Works are compared by their segments without what versions, languages
 and publishers add (`/akn/it/act/decretoLegislativo/stato/2005-03-07/82/ita@2025-01-30/!main` and
-`/it/act/decreto_legislativo/2005-03-07/82` are one), places by id, by id in other spellings, up to the article
-that they are in (`#art_5-com2`, `~art_5`, `/section/5/2` for `art_5__para_2`, `section-5-2`), else by the
-article's number.
+`/it/act/decreto_legislativo/2005-03-07/82` are one), places by id, by id in other spellings, up to the
+article that they are in (`#art_5-com2`, `~art_5`, `/section/5/2` for `art_5__para_2`, `section-5-2`), else by
+the article's number.
 """
 
 from __future__ import annotations
@@ -129,11 +129,11 @@ class Resolver:
             self._numbers[i] = {key: n for key, n in reversed(units) if key}
         tokens = _tokens(place)
         for length in range(len(tokens), 0, -1):
-            unit = self._spelt[i].get(" ".join(tokens[:length]))
-            if unit is not None and unit >= 0:
-                return unit
-            if unit is not None:
-                return -1 if length == len(tokens) else None  # a level is not the place below it
+            known = self._spelt[i].get(" ".join(tokens[:length]))
+            if known is not None:
+                return (
+                    known if known >= 0 or length == len(tokens) else None
+                )  # a level is not what is below it
         number = _ARTICLE.match(place.casefold())
         return self._numbers[i].get(number_key(number[1])) if number else None
 

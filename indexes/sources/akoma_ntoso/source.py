@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from datetime import date
 from importlib.resources import files as resources
 from itertools import islice
 from pathlib import Path
@@ -136,8 +137,8 @@ class _Acts:
                 f"XML files passed over that hold no law: {self.passed:,} ({first})"
             )
         self._reading.inspection.note(
-            f"files of acts: {self.parsed + self.known:,}; read now {self.parsed:,}, known from an earlier import "
-            f"{self.known:,}"
+            f"files of acts: {self.parsed + self.known:,}; read now {self.parsed:,}, "
+            f"known from an earlier import {self.known:,}"
         )
         return [documents for _, documents in sorted(found, key=lambda each: each[0])]
 
@@ -297,7 +298,7 @@ def _card(path: Path, acts: Sequence[Sequence[Document]], language: str) -> Corp
         title=first.title if len(acts) == 1 and first.title else path.resolve().name.split(".")[0],
         language=language,
         jurisdiction=country,
-        law_date=document_.date.fromisoformat(max(days)) if days else None,
+        law_date=date.fromisoformat(max(days)) if days else None,
         official_site=document_.VOCABULARY["sites"].get(country),
         aliases={d.code: tuple(d.aliases) for act in acts for d in act if d.aliases},
     )
@@ -397,8 +398,9 @@ def _count(documents: Sequence[Document], tally: Counter[str], reading: Reading)
     note = reading.inspection.note
     if total := tally.total():
         note(
-            f"references in articles: {total:,}; to articles here {tally['resolved']:,}, to whole acts or parts "
-            f"of them here {tally['within']:,}, to other law {tally['outside']:,} (kept in unresolved_references)"
+            f"references in articles: {total:,}; to articles here {tally['resolved']:,}, "
+            f"to whole acts or parts of them here {tally['within']:,}, "
+            f"to other law {tally['outside']:,} (kept in unresolved_references)"
         )
     if elsewhere := sum(document.elsewhere for document in documents):
         note(f"references outside articles, in notes, titles and metadata: {elsewhere:,}")
