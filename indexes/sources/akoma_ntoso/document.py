@@ -9,31 +9,36 @@ level without any of them; and a whole `doc`, such as an attachment, that has no
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from importlib.resources import files
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from indexes.formats.validation import SkipReason, UnfitError
+from indexes.sources.akoma_ntoso.text import (
+    NOTES,
+    QUOTED,
+    SKIPPED,
+    TITLES,
+    VOCABULARY,
+    Element,
+    Text,
+    attribute,
+    words,
+)
 from rag.errors import MissingExtra, install_hint
 
 DEEPEST = 200  # elements inside one another; law has sixty at most, and text is put together by recursion
-_Element: TypeAlias = Any  # lxml has no types
 
-VOCABULARY: Mapping[str, Any] = tomllib.loads(
-    (files("indexes.sources.akoma_ntoso") / "vocabulary.toml").read_text(encoding="utf-8")
+_DOCUMENTS, _BODIES, _LEVELS = (
+    frozenset[str](VOCABULARY[name]) for name in ("documents", "bodies", "levels")
 )
-_DOCUMENTS, _BODIES, _QUOTED, _NOTES, _SKIPPED, _TITLES, _LEVELS, _INLINE = (
-    frozenset[str](VOCABULARY[name])
-    for name in ("documents", "bodies", "quoted", "notes", "skipped", "titles", "levels", "inline")
-)
-_ARTICLE, _SECTION, _PARAGRAPH = 4, 2, 1
+_PARAGRAPH = 1
+# What is an article if nothing in it ranks higher: sections of instruments are groups of their regulations.
 _KINDS = {
-    "article": _ARTICLE, "section": _SECTION, "rule": _SECTION, "clause": _SECTION, "regulation": _SECTION,
-    "paragraph": _PARAGRAPH,
+    "article": 5, "rule": 4, "regulation": 4, "section": 3, "clause": 2, "paragraph": _PARAGRAPH,
 }  # fmt: skip
+_FINAL = ("proviso", "transitional")  # provisions whose articles are numbered anew
 _SCHEDULE = re.compile(r"sched|annex|anlage|anhang|alleg|append|attach|bijlage|anexo", re.IGNORECASE)
 _LABEL = re.compile(
     r"(?:§+\s*|(?:art(?:icle|icolo|ikel|ículo|igo)?s?|sect?(?:ion)?|rule|reg(?:ulation)?|clause)\b\.?\s*)",
@@ -88,12 +93,12 @@ class Document:
 class _Level(NamedTuple):
     """A level that articles stand under."""
 
-    element: _Element
+    element: Element
     number: str
     title: str
 
 
-def root_of(content: bytes) -> _Element:
+def root_of(content: bytes) -> Element:
     """Parse XML without entities, network or DTD and return its root, its tags without namespaces.
 
     Raises:
@@ -128,7 +133,7 @@ def root_of(content: bytes) -> _Element:
     return _without_namespaces(root)
 
 
-def _without_namespaces(root: _Element) -> _Element:
+def _without_namespaces(root: Element) -> Element:
     """Name elements by their local names; take away those of other vocabularies, which hold metadata."""
     from lxml import etree
 
@@ -143,23 +148,18 @@ def _without_namespaces(root: _Element) -> _Element:
             each.tag = name.localname
         else:
             others.add(name.namespace)
-            if (_attribute(each, "name") or "").startswith("date") and (holder := _holder(each)) is not None:
-                holder.set(f"pandect-{_attribute(each, 'name')}", (each.text or "").strip())
+            if (attribute(each, "name") or "").startswith("date") and (holder := _holder(each)) is not None:
+                holder.set(f"pandect-{attribute(each, 'name')}", (each.text or "").strip())
     etree.strip_elements(root, *(f"{{{other}}}*" for other in others), with_tail=False)
     return root
 
 
-def _holder(element: _Element) -> _Element | None:
+def _holder(element: Element) -> Element | None:
     """Return the article that metadata such as `dateApplicability` (JOLux) stands in."""
     return next((each for each in element.iterancestors() if each.tag in _KINDS), None)
 
 
-def _attribute(element: _Element, name: str) -> str | None:
-    """Return an attribute by its local name."""
-    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
-
-
-def documents(root: _Element, name: str) -> list[Document]:
+def documents(root: Element, name: str) -> list[Document]:
     """Return the documents with law in a file, the act first; none if it is another format, or a judgment.
 
     `name` stands for the address of a work that has none.
@@ -170,7 +170,7 @@ def documents(root: _Element, name: str) -> list[Document]:
         element: body
         for element in root.iter(*_DOCUMENTS)
         if (body := next((each for each in element if each.tag in _BODIES), None)) is not None
-        and not any(each.tag in _QUOTED for each in element.iterancestors())
+        and not any(each.tag in QUOTED for each in element.iterancestors())
     }
     first = next((each for each in bodies if each.tag in ("act", "bill")), next(iter(bodies), None))
     if first is None:
@@ -191,7 +191,7 @@ def documents(root: _Element, name: str) -> list[Document]:
 # --- what a document says of itself ---
 
 
-def _described(element: _Element, root: _Element, main: Document | None, name: str) -> Document:
+def _described(element: Element, root: Element, main: Document | None, name: str) -> Document:
     meta = element.find("meta")
 
     def values(path: str, attribute: str = "value") -> list[str]:
@@ -202,9 +202,13 @@ def _described(element: _Element, root: _Element, main: Document | None, name: s
         [*values(f"FRBR{what}/FRBRthis"), *values(f"FRBR{what}/FRBRuri")] for what in ("Work", "Expression")
     )
     aliases = [*values("FRBRWork/FRBRalias"), *values("FRBRExpression/FRBRalias")]
-    language = _language(next(iter(values("FRBRExpression/FRBRlanguage", "language")), ""))
-    country, region = _country(next(iter(values("FRBRWork/FRBRcountry")), ""))
-    dates = [day for text in values("FRBRExpression/FRBRdate", "date") if (day := _day(text))]
+    spoken = [*values("FRBRExpression/FRBRlanguage", "language"), *_in_address(expressions, _SPOKEN)]
+    language = _language(next(iter(spoken), ""))
+    country, region = _country(next(iter([*values("FRBRWork/FRBRcountry"), *_in_address(works, _STATE)]), ""))
+    applied = (
+        [] if meta is None else meta.xpath("identification//FRBRdate[contains(@name, 'Applicability')]/@date")
+    )
+    dates = [day for text in applied or values("FRBRExpression/FRBRdate", "date") if (day := _day(text))]
     nested = any(each.tag in ("attachment", "component") for each in element.iterancestors())
     title, code, short = _named(element, root, meta, language or (main.language if main else ""))
     attached = nested and element.tag in ("doc", "statement")
@@ -246,6 +250,13 @@ def _described(element: _Element, root: _Element, main: Document | None, name: s
     )
 
 
+_STATE, _SPOKEN = re.compile(r"^(?:/akn)?/([a-z]{2}(?:-[a-z]+)?)/"), re.compile(r"/([a-z]{3})@")
+
+
+def _in_address(addresses: Sequence[str], part: re.Pattern[str]) -> list[str]:
+    return [found[1] for each in addresses if (found := part.search(each))]
+
+
 def _language(text: str) -> str:
     last = text.rpartition("/")[2].casefold().partition("-")[0]
     return last if len(last) == 2 else VOCABULARY["languages"].get(last, "")
@@ -259,7 +270,7 @@ def _country(text: str) -> tuple[str, str]:
 
 
 def _named(
-    element: _Element, root: _Element, meta: _Element | None, language: str
+    element: Element, root: Element, meta: Element | None, language: str
 ) -> tuple[str, str, list[str]]:
     """Return title, name of the code and short forms."""
     fronts = [each for each in element if each.tag in ("preface", "coverPage", "preamble")]
@@ -268,14 +279,16 @@ def _named(
 
     def first(tag: str) -> str:
         found = (each for front in fronts for each in front.iter(tag))
-        return next((text for each in found if (text := _words(each))), "")
+        return next((text for each in found if (text := words(each))), "")
 
     title, short = first("docTitle"), first("shortTitle").strip("()[] ")
-    long = [_words(p) for front in fronts for each in front.iter("longTitle") for p in each.iterfind("p")]
+    long = [words(p) for front in fronts for each in front.iter("longTitle") for p in each.iterfind("p")]
     names = [] if meta is None else list(meta.iterfind(".//FRBRname"))
-    own = [n for n in names if _attribute(n, "lang") == language] or names
-    named = [(n.get("value") or "", n.get("shortForm") or "") for n in own]
+    own = [n for n in names if attribute(n, "lang") == language] or names
+    named = [(n.get("value") or "", n.get("shortForm") or attribute(n, "lang") or "") for n in own]
     title = title or short or " ".join(long) or next((v for v, s in named if s or v.count(" ") > 2), "")
+    if not short and (parted := re.fullmatch(r"(.*\S)\s*\(([^\s()\d]{2,15})\)", title.strip(_EDGES))):
+        title, short = parted[1], parted[2]
     title = re.sub(r"^Version consolidée applicable au [\d/]+ ?:? ?", "", title)
     title = re.sub(r"\s*\(\d+[A-Z]\d+\)$", "", title.strip(_EDGES)).strip(_EDGES)
     kind, number = first("docType"), re.sub(r"^[nN][°o.]*\s*", "", first("docNumber"))
@@ -283,7 +296,7 @@ def _named(
     reference = ""
     if kind and number and language == "it":
         reference = f"{kind.capitalize()} {day}, n. {number}" if day else f"{kind.capitalize()} n. {number}"
-    forms = [short, *(s for _, s in named if s), *([reference] if len(title) <= _LONG else [])]
+    forms = [short, *(n.get("shortForm") or "" for n in own), *([reference] if len(title) <= _LONG else [])]
     if len(title) <= _LONG:
         code = title
     elif reference:
@@ -293,16 +306,13 @@ def _named(
     return title, code or reference, [each for each in dict.fromkeys(forms) if each and each != code]
 
 
-def _attachment_label(element: _Element, title: str) -> str:
-    holder = element.getparent()
-    heading = (
-        " - ".join(_words(each) for each in holder if each.tag in ("num", "heading"))
-        if holder is not None
-        else ""
-    )
+def _attachment_label(element: Element, title: str) -> str:
+    heading = " - ".join(words(each) for each in element.getparent().iterchildren("num", "heading"))
     name = (element.get("name") or "").strip()
-    text = heading or (title if title and len(title) <= _LONG else "") or name or "Annex"
-    return _capitalised(text)
+    known = [each.get("value") or "" for each in element.iterfind("meta/identification/FRBRWork/*")]
+    if name.isalpha() and name.islower():  # "annex", "schedule": what it is, not what it is called
+        name = next((each for each in known if each and not re.search(r"[/:]|^\w{2}$|^\d", each)), name)
+    return _capitalised(heading or (title if len(title) <= _LONG else "") or name or "Annex")
 
 
 def _capitalised(text: str) -> str:
@@ -326,7 +336,7 @@ def _day(text: str) -> str | None:
     return day.isoformat() if 1100 < day.year < 2200 else None
 
 
-def _periods(meta: _Element | None) -> dict[str, tuple[str | None, str | None]]:
+def _periods(meta: Element | None) -> dict[str, tuple[str | None, str | None]]:
     """Return id -> first day and day after the last, of temporal groups and of events, which have a first."""
     found: dict[str, tuple[str | None, str | None]] = {}
     if meta is None:
@@ -336,7 +346,7 @@ def _periods(meta: _Element | None) -> dict[str, tuple[str | None, str | None]]:
             if id_ := event.get(key):
                 found[id_] = _day(event.get("date") or ""), None
 
-    def day(interval: _Element, key: str) -> str | None:
+    def day(interval: Element, key: str) -> str | None:
         text = (interval.get(key) or "").lstrip("#")
         return found.get(text, (None, None))[0] or _day(text)
 
@@ -350,172 +360,13 @@ def _periods(meta: _Element | None) -> dict[str, tuple[str | None, str | None]]:
     return found
 
 
-# --- text ---
-
-
-class _Text:
-    """Text of elements: a line a block, a number before its block, notes and references apart."""
-
-    def __init__(self, notes: Mapping[str, _Element], bracketed: bool) -> None:
-        self._notes, self._bracketed = notes, bracketed
-        self._parts: list[str] = []
-        self.notes: list[str] = []
-        self.references: list[list[str]] = []
-        self.note_references: list[list[str]] = []
-
-    def __str__(self) -> str:
-        raw = _NUMBER.sub(_numbered, "".join(self._parts)).replace("\x04", "")
-        lines = (" ".join(line.split()) for line in raw.split("\n"))
-        return "\n".join(line for line in lines if line)
-
-    def add(self, element: _Element) -> None:
-        """Add an element without what follows it."""
-        tag = element.tag
-        if tag in _SKIPPED:
-            return
-        if tag in _NOTES:
-            self._note(element)
-        elif tag == "noteRef":
-            note = self._notes.get((element.get("href") or "").lstrip("#"))
-            if note is not None:
-                self._note(note)
-        elif tag in ("eol", "br"):
-            self._parts.append("\n")
-        elif tag == "table":
-            self._table(element)
-        elif tag == "num":
-            self.number(self._apart(element))
-        else:
-            self._element(element, tag)
-
-    def line(self, of: _Element | str) -> None:
-        """Add a text, or what is in an element, as one line."""
-        self._parts.append(f"\n{of if isinstance(of, str) else self._apart(of)}\x04\n")
-
-    def number(self, text: str) -> None:
-        """Add a number, which the next block follows on its line."""
-        bare = self._bracketed and len(text) <= 5 and text.isalnum()
-        self._parts.append(f"\n\x02({text})\x03" if bare else f"\n\x02{text}\x03")
-
-    def _element(self, element: _Element, tag: str) -> None:
-        block = "" if tag in _INLINE else "\n"
-        self._parts.append(block)
-        if tag in ("ref", "rref"):
-            ends = [element.get("from"), element.get("upTo")] if tag == "rref" else [element.get("href")]
-            self.references.append([end.strip() for end in ends if end] or [element.get("href") or ""])
-        elif tag == "li":
-            self._parts.append(f"\x02{_list_label(element)}\x03")
-        elif tag == "img":
-            self._parts.append(element.get("alt") or element.get("title") or "")
-        quoted = tag in _QUOTED or tag == "quotedText"
-        self._parts.append((element.get("startQuote") or "") if quoted else "")
-        self.inside(element)
-        self._parts.append((element.get("endQuote") or "") if quoted else "")
-        self._parts.append(f"\x04{block}" if block else "")  # no number waits longer than its own block
-
-    def inside(self, element: _Element) -> None:
-        """Add what is in an element."""
-        self._parts.append((element.text or "").replace("\n", " "))
-        for child in element:
-            if isinstance(child.tag, str):
-                self.add(child)
-            self._parts.append((child.tail or "").replace("\n", " "))
-
-    def _apart(self, element: _Element) -> str:
-        """Return the text in an element as one line."""
-        parts, self._parts = self._parts, []
-        self.inside(element)
-        text = " ".join(str(self).split())
-        self._parts = parts
-        return text
-
-    def _note(self, element: _Element) -> None:
-        references, self.references = self.references, self.note_references
-        text = self._apart(element)
-        self.references = references
-        if text:
-            self.notes.append(text)
-
-    def _table(self, table: _Element) -> None:
-        for row in table.iter("tr", "caption"):
-            if next((t for t in row.iterancestors("table")), None) is not table:
-                continue  # of a table in a cell
-            cells = [row] if row.tag == "caption" else [c for c in row if c.tag in ("td", "th")]
-            line = " | ".join(self._apart(cell) for cell in cells)
-            self._parts.append(f"\n{line}\x04\n" if line.strip(" |") else "")
-
-
-_NUMBER = re.compile(r"\x02([^\x03]*)\x03\s*")
-
-
-def _numbered(match: re.Match[str]) -> str:
-    """Put a number before its text, once: some files have it in both."""
-    number = match[1]
-    if not number:
-        return ""
-    twice = not number[-1:].isalnum() and match.string.startswith(number, match.end())
-    return "" if twice else f"{number} "
-
-
-def _words(element: _Element) -> str:
-    text = _Text({}, False)
-    text.inside(element)
-    return " ".join(str(text).split())
-
-
-def _list_label(item: _Element) -> str:
-    """Return the sign before an item of an HTML list, which is drawn from attributes."""
-    own = _attribute(item, "symbol") or item.get("value")
-    if own:
-        return own
-    parent = item.getparent()
-    if parent is None or parent.tag != "ol":
-        return "-"
-    symbol = _attribute(parent, "symbol") or {"a": "a)", "i": "i)", "A": "A)", "I": "I."}.get(
-        parent.get("type") or "", "1."
-    )
-    start = _attribute(parent, "start") or "1"
-    place = (int(start) if start.isdigit() and len(start) < 6 else 1) + sum(
-        1 for _ in item.itersiblings("li", preceding=True)
-    )
-    parts = re.fullmatch(r"(\W*)(\d+|[ivx]+|[a-z])(\W*)", symbol, re.IGNORECASE)
-    if parts is None:
-        return ""  # "custom": the item's own text has it
-    before, sign, after = parts.groups()
-    if sign.isdigit():
-        written = str(place)
-    elif sign.lower() == "i":
-        written = _roman(place)
-    else:
-        written = chr(ord("a") + (place - 1) % 26) * ((place - 1) // 26 + 1)
-    return f"{before}{written.upper() if sign.isupper() else written}{after}"
-
-
-def _roman(value: int) -> str:
-    written = ""
-    for worth, sign in (
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-        (10, "x"),
-        (9, "ix"),
-        (5, "v"),
-        (4, "iv"),
-        (1, "i"),
-    ):
-        written += sign * (value // worth)
-        value %= worth
-    return written
-
-
 # --- articles ---
 
 
 class _Divider:
     """Cuts the body of a document into its articles."""
 
-    def __init__(self, document: Document, element: _Element, main: Document) -> None:
+    def __init__(self, document: Document, element: Element, main: Document) -> None:
         self._document, self._main = document, main
         meta = element.find("meta")
         self._periods = _periods(meta)
@@ -528,27 +379,33 @@ class _Divider:
             and (i := _id(e))
             and (href := e.get("href"))
         }
-        self._inner: dict[_Element, int] = {}
+        self._inner: dict[Element, int] = {}
 
-    def divide(self, body: _Element) -> None:
+    def divide(self, body: Element) -> None:
         """Fill units and places of the document."""
         self._count(body)
-        if body.tag == "mainBody" and self._inner[body] < _SECTION:
+        if body.tag == "mainBody" and self._inner[body] <= _PARAGRAPH:
             self._unit([body], _Level(body, "", ""), [], 0)
         else:
             self._visit(body, [])
+        for after in body.itersiblings("conclusions"):  # where Fedlex has final provisions; and signatures
+            self._count(after)
+            for each in after:
+                if max(self._inner.get(each, 0), _kind(each)) > _PARAGRAPH:
+                    self._visit(each, [_level(each)])
 
-    def _count(self, element: _Element) -> int:
+    def _count(self, element: Element) -> int:
         """Note which kinds of articles are in each element, and return those with its own."""
         inner = 0
         for child in element:
-            if child.tag not in _QUOTED and child.tag not in _NOTES:
+            if child.tag not in QUOTED and child.tag not in NOTES:
                 inner = max(inner, self._count(child))
         self._inner[element] = inner
         return max(inner, _kind(element))
 
-    def _visit(self, element: _Element, levels: list[_Level]) -> None:
-        loose: list[_Element] = []
+    def _visit(self, element: Element, levels: list[_Level]) -> None:
+        loose: list[Element] = []
+        outer = levels
 
         def settle() -> None:
             if loose:
@@ -557,10 +414,13 @@ class _Divider:
                 loose.clear()
 
         for child in element:
-            if child.tag in _TITLES or child.tag in _SKIPPED:
+            if child.tag in TITLES or child.tag in SKIPPED:
                 continue
             own, inner = _kind(child), self._inner.get(child, 0)
-            if own and own >= inner:
+            if child.tag == "crossHeading":
+                settle()
+                levels = [*outer, _Level(child, "", words(child))]
+            elif own and own >= inner:
                 settle()
                 self._unit([child], _level(child), levels, own)
             elif inner and (inner > _PARAGRAPH or child.tag in _LEVELS or child.tag == "section"):
@@ -578,25 +438,26 @@ class _Divider:
                 loose.append(child)
         settle()
 
-    def _place(self, element: _Element, unit: int, known: str = "") -> None:
+    def _place(self, element: Element, unit: int, known: str = "") -> None:
         for key in ("eId", "id", "wId"):
             id_ = element.get(key)
-            if id_ and not (known and id_ != known and id_.startswith(known)):
+            derived = known and id_ and re.match(rf"{re.escape(known)}[^\w]|{re.escape(known)}_", id_)
+            if id_ and not derived:  # else a reference to it is found by what it begins with
                 self._document.places.setdefault(id_, unit)
 
-    def _unit(self, elements: Sequence[_Element], level: _Level, levels: list[_Level], kind: int) -> None:
+    def _unit(self, elements: Sequence[Element], level: _Level, levels: list[_Level], kind: int) -> None:
         """Add an article: one element, or those that stand loose in a level."""
         document, element = self._document, elements[0]
         whole = element is level.element
         eid = _id(element) if whole and element.tag not in _BODIES else ""
         number, first, head = _split_number(level.number, eid) if kind else (level.number, "", "")
-        text = _Text(self._notes, document.country == "GB")
+        text = Text(self._notes, document.country == "GB")
         text.line(head)
         if whole:
             for heading in element.iterchildren("heading", "subheading"):
                 text.line(heading)
             text.number(first)
-        for each in (c for c in element if c.tag not in _TITLES) if whole else elements:
+        for each in (c for c in element if c.tag not in TITLES) if whole else elements:
             text.add(each)
         if not (made := str(text)):
             self._place(element, -1)
@@ -641,11 +502,10 @@ class _Divider:
         """Return an article's number, and whether it is found by that alone; others go by their place."""
         document = self._document
         scheduled = next((i for i, each in enumerate(levels) if _is_schedule(each.element)), None)
-        over = (
-            []
-            if scheduled is None
-            else [_capitalised(each.number) for each in levels[scheduled:] if each.number]
-        )
+        under = [] if scheduled is None else levels[scheduled:]
+        over = [
+            _capitalised(n) for e in under if (n := e.number or (e.title if e.element.tag in _FINAL else ""))
+        ]
         if kind:
             german = document.country == "DE" and number.casefold().startswith("artikel")
             number = number if german else _LABEL.sub("", number, count=1) or number
@@ -658,7 +518,7 @@ class _Divider:
         parts = [document.label, *(each for each in over if each != number), number]
         return ", ".join(part for part in parts if part), bool(kind) and not over and not document.label
 
-    def _force(self, element: _Element) -> tuple[str | None, str | None]:
+    def _force(self, element: Element) -> tuple[str | None, str | None]:
         for each in (element, *element.iterancestors()):
             own = each.get("pandect-dateApplicability")
             if own is not None:
@@ -673,14 +533,14 @@ def _ordered(first: str | None, end: str | None) -> tuple[str | None, str | None
     return first, None if first and end and end <= first else end
 
 
-def _kind(element: _Element) -> int:
+def _kind(element: Element) -> int:
     tag = element.tag
     if tag in ("hcontainer", "level"):
         tag = (element.get("name") or element.get("class") or "").casefold()
     return _KINDS.get(tag, 0)
 
 
-def _id(element: _Element) -> str:
+def _id(element: Element) -> str:
     return element.get("eId") or element.get("id") or element.get("wId") or ""
 
 
@@ -694,16 +554,18 @@ def _split_number(number: str, eid: str) -> tuple[str, str, str]:
     return number, "", ""
 
 
-def _is_schedule(element: _Element) -> bool:
+def _is_schedule(element: Element) -> bool:
     named = f"{element.get('name') or ''} {element.get('class') or ''}"
     number = element.find("num")
-    return bool(_SCHEDULE.search(named) or (number is not None and _SCHEDULE.match(_words(number))))
+    return element.tag in _FINAL or bool(
+        _SCHEDULE.search(named) or (number is not None and _SCHEDULE.match(words(number)))
+    )
 
 
-def _level(element: _Element) -> _Level:
+def _level(element: Element) -> _Level:
     """Return number and title of a level: "PART II", "PART II - Of bread"."""
-    number = next((_words(each) for each in element if each.tag == "num"), "").strip(_EDGES)
-    heads = [_words(each) for each in element if each.tag in ("heading", "subheading")]
+    number = next((words(each) for each in element if each.tag == "num"), "").strip(_EDGES)
+    heads = [words(each) for each in element if each.tag in ("heading", "subheading")]
     head = " - ".join(each for each in heads if each)
     while number and head.casefold().startswith(number.casefold()) and len(head) > len(number):
         head = head[len(number) :].lstrip(_EDGES)

@@ -163,10 +163,8 @@ def _plain(segment: str) -> str:
 def _keys(name: str) -> Iterator[tuple[str, ...]]:
     """Yield the segments of a work's address; also with the year alone for the day, as some refer."""
     key = tuple(map(_plain, _segments(_parted(name)[0])))
-    if key[-1:] == ("jo",):
-        key = key[:-1]
-    elif key[-2:-1] == ("consolide",):
-        key = key[:-2]
+    key = key[: len(key) - bool(key and re.fullmatch(r"jo|\d{8}", key[-1]) and "eli" in key)]
+    key = key[: len(key) - (key[-1:] == ("consolide",))]
     if len(key) > 1:
         yield key
         if any(re.fullmatch(r"[12]\d{7}", part) for part in key):

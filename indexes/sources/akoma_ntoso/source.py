@@ -27,6 +27,7 @@ from indexes.formats.validation import SkipReason, SourceLocation, UnfitError
 from indexes.sources.akoma_ntoso import document as document_
 from indexes.sources.akoma_ntoso.document import Document, Unit
 from indexes.sources.akoma_ntoso.references import WITHIN, Resolver, article_key
+from indexes.sources.akoma_ntoso.text import VOCABULARY
 from indexes.sources.source import Reading, Records, Source
 from indexes.store.atomic import replacing
 from indexes.store.paths import home
@@ -104,8 +105,8 @@ class _Acts:
             / "akoma-ntoso"
             / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "law")
         )
-        code = (resources("indexes.sources.akoma_ntoso") / "document.py").read_bytes()
-        self._reader = hashlib.sha256(code).digest()  # another reader reads anew
+        code = (resources(__package__) / name for name in ("document.py", "text.py", "vocabulary.toml"))
+        self._reader = b"".join(each.read_bytes() for each in code)  # another reader reads anew
         self._used: set[str] = set()
         self.passed, self.first_passed = 0, ""
         self.parsed = self.known = 0
@@ -190,10 +191,13 @@ class _Acts:
         return made
 
 
-def _files(path: Path) -> Iterator[tuple[Path, IO[bytes], int | None]]:
-    """Yield the XML files of a path, open until the next is taken, with their size where it is known."""
+def _files(path: Path, most: int | None = None) -> Iterator[tuple[Path, IO[bytes], int | None]]:
+    """Yield the XML files of a path, open until the next is taken, with their size where it is known.
+
+    Of an archive only so many files are looked at.
+    """
     if path.is_file() and is_archive(path):
-        for name, packed in members(path):
+        for name, packed in islice(members(path), most):
             if name.lower().endswith(_SUFFIXES):
                 yield path / name, packed, None
     elif path.is_file():
@@ -226,7 +230,7 @@ def _recognises(path: Path) -> bool:
     try:
         return any(
             _ROOT.search(file.read(_HEAD).replace(b"\0", b""))  # UTF-16 too
-            for _, file, _ in islice(_files(path), _LOOKED_AT)
+            for _, file, _ in islice(_files(path, 10 * _LOOKED_AT), _LOOKED_AT)
         )
     except (BadInput, OSError):
         return False
@@ -278,7 +282,8 @@ def _versions(acts: list[list[Document]], versions: str, reading: Reading) -> li
 def _work(uri: str) -> str:
     """Return a work's address as ids have it: without host, component "main" or version."""
     text = re.sub(r"^[a-z]+://[^/]*", "", uri, flags=re.IGNORECASE)
-    text = re.sub(r"/(?:jo|consolide/\d{8})(?=$|!|@)", "", re.sub(r"/?!?\bmain(?=$|[/!@])", "", text))
+    text = re.sub(r"/?!?\bmain(?=$|[/!@])", "", text)
+    text = re.sub(r"(?<=\w)/(?:jo|(?:consolide/)?\d{8})(?=$|!|@)", "", text) if "eli/" in text else text
     return "/".join(part for part in text.split("/") if part).removeprefix("akn/").removeprefix("id/")
 
 
@@ -299,7 +304,7 @@ def _card(path: Path, acts: Sequence[Sequence[Document]], language: str) -> Corp
         language=language,
         jurisdiction=country,
         law_date=date.fromisoformat(max(days)) if days else None,
-        official_site=document_.VOCABULARY["sites"].get(country),
+        official_site=VOCABULARY["sites"].get(country),
         aliases={d.code: tuple(d.aliases) for act in acts for d in act if d.aliases},
     )
 

@@ -107,8 +107,8 @@ class Counts:
 
 
 REAL = {
-    # All as counted; the 21 sections hold articles. Of 518 references 23 lead to no article here: 18 to titles
-    # and chapters, four to articles 609-bis and following, which the file lacks, and one to a part that it lacks.
+    # As counted; the 21 sections hold articles. Of 518 references 23 lead to no article: 18 to titles and
+    # chapters, four to articles 609-bis and following and one to a part, none of which the file has.
     "it_codice_penale": Counts("it", 734, (734, 21, 518), 518, 495, 18, levels=21),
     # 61 of 61 "~art_N"; the others lead to other laws, four to tables of this one that are not in the file.
     "it_l354_1975_ordinamento_penitenziario": Counts("it", 91, (91, 0, 102), 102, 61, 4),
@@ -270,6 +270,22 @@ STYLES: dict[str, tuple[str, list[tuple[str, str, tuple[str, ...]]]]] = {
         "</paragraph></article></level>",
         [("1a", "1 Mahlen.", ("A - Korn",))],
     ),
+    "final provisions behind the body, numbered anew": (
+        "<article eId='art_1'><num>Art. 1</num><content><p>Korn.</p></content></article></body>"
+        "<conclusions><p>Bern</p>"
+        "<proviso eId='disp_u1'><heading>Änderung von 2003</heading><article eId='disp_u1/art_1'>"
+        "<num>Art. 1</num>"
+        "<content><paragraph><content><p>Mehl.</p></content></paragraph></content></article>"
+        "</proviso></conclusions><body>",
+        [("1", "Korn.", ()), ("Änderung von 2003, 1", "Mehl.", ("Änderung von 2003",))],
+    ),
+    "sections of an instrument, headings first, headings between": (
+        "<section><heading>General</heading><hcontainer name='regulation'><heading>Name</heading>"
+        "<num>1.</num>"
+        "<content><p>Bread.</p></content></hcontainer></section><crossHeading>Ovens</crossHeading>"
+        "<section><num>II</num><rule><num>2.</num><content><p>Heat.</p></content></rule></section>",
+        [("1", "Name\nBread.", ("General",)), ("2", "Heat.", ("Ovens", "II"))],
+    ),
     "alineas": (
         "<article><num>Art. 1<sup>er</sup>.</num><alinea><content><p>Le pain.</p></content></alinea>"
         "<alinea><content><p>Le sel.</p></content></alinea></article>",
@@ -381,6 +397,39 @@ def test_fields_of_an_article(tmp_path: Path) -> None:
         "IT",
         date(2020, 1, 1),
     )
+
+
+def test_a_consolidation_as_fedlex_dates_it(tmp_path: Path) -> None:
+    meta = """<meta><identification source="#ch"><FRBRWork>
+<FRBRuri value="https://fedlex.data.admin.ch/eli/cc/2017/762/20260401"/>
+<FRBRdate date="2016-09-30" name="jolux:dateDocument"/>
+<FRBRdate date="2026-04-01" name="jolux:dateApplicability"/>
+<FRBRcountry value="ch"/><FRBRname xml:lang="de" value="Korngesetz" shortForm="KG"/></FRBRWork>
+<FRBRExpression><FRBRlanguage language="de"/></FRBRExpression></identification></meta>"""
+    annex = (
+        "<components><component eId='cmp_1'><doc name='annex'><meta><identification><FRBRWork>"
+        "<FRBRuri value='https://fedlex.data.admin.ch/eli/cc/2017/762/anx_2'/><FRBRname"
+        " value='Anhang 2'/></FRBRWork>"
+        "</identification></meta><mainBody><level><content><p>Werte.</p></content></level>"
+        "</mainBody></doc></component></components>"
+    )
+    asks = "<ref href='https://fedlex.data.admin.ch/eli/cc/2017/762#art_1/para_2'>1</ref>"
+    body = (
+        f"<article eId='art_1'><num>Art. 1</num><content><p>Korn.</p></content></article>"
+        f"{article('2', asks, 'art_2')}"
+    )
+    text = act(
+        body, meta=meta, preface="<preface><p><docTitle>Korngesetz (KG)</docTitle></p></preface>", after=annex
+    )
+    corpus, _ = load("akoma-ntoso", put(tmp_path, text))
+    one, two, three = corpus.articles
+    assert (one.id, one.code, one.url) == (
+        "eli/cc/2017/762#art_1",
+        "Korngesetz",
+        "https://www.fedlex.admin.ch/eli/cc/2017/762/20260401/de#art_1",
+    )
+    assert (two.references, three.article_no, three.id) == ((one.id,), "Anhang 2", "eli/cc/2017/762/anx_2")
+    assert (corpus.card.aliases, corpus.card.law_date) == ({"Korngesetz": ("KG",)}, date(2026, 4, 1))
 
 
 def test_names_of_codes(tmp_path: Path) -> None:
