@@ -45,8 +45,10 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _EDGES = " .:;,–—-\u00a0"
+_DAYS = ("dateApplicability", "dateEndApplicability")  # JOLux, in Luxembourg and Switzerland
 _XHTML, _MATHML = "http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/MathML"
 _REGIONAL = re.compile(r"/(?:regione?|land|canton|kanton|provincia|comune)[./:_-]", re.IGNORECASE)
+_NATIONAL = re.compile(r"/(?:stato|bund|etat|ukpga|cc)(?:/|$)")
 _LONG = 120  # characters of a title that is too long for a name
 
 
@@ -119,9 +121,8 @@ def root_of(content: bytes) -> Element:
         problem = f"not XML, or broken off ({error.msg}, line {line})"
         raise UnfitError(SkipReason.INVALID_XML, problem, "Fetch the file again") from None
     declared = root.getroottree().docinfo.internalDTD
-    if (declared is not None and any(True for _ in declared.iterentities())) or any(
-        True for _ in root.iter(etree.Entity)
-    ):
+    entities = [] if declared is None else declared.entities()
+    if entities or next(root.iter(etree.Entity), None) is not None:
         problem = "it declares entities, which no publisher of law does and which can hide any text"
         raise UnfitError(SkipReason.INVALID_XML, problem, "Fetch the file from its publisher")
     depth = 0
@@ -148,14 +149,15 @@ def _without_namespaces(root: Element) -> Element:
             each.tag = name.localname
         else:
             others.add(name.namespace)
-            if (attribute(each, "name") or "").startswith("date") and (holder := _holder(each)) is not None:
-                holder.set(f"pandect-{attribute(each, 'name')}", (each.text or "").strip())
+            day = attribute(each, "name") or ""
+            if day in _DAYS and (holder := _holder(each)) is not None:
+                holder.set(day, (each.text or "").strip())
     etree.strip_elements(root, *(f"{{{other}}}*" for other in others), with_tail=False)
     return root
 
 
 def _holder(element: Element) -> Element | None:
-    """Return the article that metadata such as `dateApplicability` (JOLux) stands in."""
+    """Return the article that metadata stands in."""
     return next((each for each in element.iterancestors() if each.tag in _KINDS), None)
 
 
@@ -176,10 +178,9 @@ def documents(root: Element, name: str) -> list[Document]:
     if first is None:
         return []
     main = _described(first, root, None, name)
-    found = [main, *(_described(each, root, main, name) for each in bodies if each is not first)]
-    for document, element in zip(
-        found, [first, *(each for each in bodies if each is not first)], strict=True
-    ):
+    others = [each for each in bodies if each is not first]
+    found = [main, *(_described(each, root, main, name) for each in others)]
+    for document, element in zip(found, [first, *others], strict=True):
         _Divider(document, element, main).divide(bodies[element])
     if main.date == main.made:  # a publisher that dates articles alone
         main.date = max((u.valid_from for u in main.units if u.valid_from), default=main.date)
@@ -209,7 +210,7 @@ def _described(element: Element, root: Element, main: Document | None, name: str
         [] if meta is None else meta.xpath("identification//FRBRdate[contains(@name, 'Applicability')]/@date")
     )
     dates = [day for text in applied or values("FRBRExpression/FRBRdate", "date") if (day := _day(text))]
-    nested = any(each.tag in ("attachment", "component") for each in element.iterancestors())
+    nested = next(element.iterancestors("attachments", "components", "collectionBody"), None) is not None
     title, code, short = _named(element, root, meta, language or (main.language if main else ""))
     attached = nested and element.tag in ("doc", "statement")
     label = _attachment_label(element, title) if attached else ""
@@ -222,8 +223,6 @@ def _described(element: Element, root: Element, main: Document | None, name: str
             # Normattiva's way with a code or treaty that an act approves: an attachment for each article
             code = parted[1] if parted[1].casefold().startswith("codice") else f"{parted[1]} ({main.code})"
             short = []
-    regional = bool(region) or any(map(_REGIONAL.search, works))
-    national = any(re.search(r"/(?:stato|bund|etat|ukpga|cc)/", f"{each}/") for each in works)
     return Document(
         kind=element.tag,
         work=work or name,
@@ -234,20 +233,18 @@ def _described(element: Element, root: Element, main: Document | None, name: str
         language=language or (main.language if main else ""),
         country=country or (main.country if main else ""),
         region=region,
-        law_type=(
-            "regional"
-            if regional
-            else "national"
-            if national
-            else main.law_type
-            if attached and main
-            else None
-        ),
+        law_type=_law_type(works, region) or (main.law_type if attached and main else None),
         title=title,
         code=code or (main.code if main else "") or next(iter(a for a in aliases if " " in a), work or name),
         aliases=short,
         label=label,
     )
+
+
+def _law_type(works: Sequence[str], region: str) -> str | None:
+    if region or any(map(_REGIONAL.search, works)):
+        return "regional"
+    return "national" if any(map(_NATIONAL.search, works)) else None
 
 
 _STATE, _SPOKEN = re.compile(r"^(?:/akn)?/([a-z]{2}(?:-[a-z]+)?)/"), re.compile(r"/([a-z]{3})@")
@@ -391,7 +388,10 @@ class _Divider:
         for after in body.itersiblings("conclusions"):  # where Fedlex has final provisions; and signatures
             self._count(after)
             for each in after:
-                if max(self._inner.get(each, 0), _kind(each)) > _PARAGRAPH:
+                own, inner = _kind(each), self._inner.get(each, 0)
+                if own > _PARAGRAPH and own >= inner:
+                    self._unit([each], _level(each), [], own)
+                elif inner > _PARAGRAPH:
                     self._visit(each, [_level(each)])
 
     def _count(self, element: Element) -> int:
@@ -454,6 +454,8 @@ class _Divider:
         text = Text(self._notes, document.country == "GB")
         text.line(head)
         if whole:
+            for each in element.iterchildren("num"):
+                text.skim(each)
             for heading in element.iterchildren("heading", "subheading"):
                 text.line(heading)
             text.number(first)
@@ -520,9 +522,9 @@ class _Divider:
 
     def _force(self, element: Element) -> tuple[str | None, str | None]:
         for each in (element, *element.iterancestors()):
-            own = each.get("pandect-dateApplicability")
+            own = each.get(_DAYS[0])
             if own is not None:
-                return _ordered(_day(own), _day(each.get("pandect-dateEndApplicability") or ""))
+                return _ordered(_day(own), _day(each.get(_DAYS[1]) or ""))
             for id_ in (each.get("period") or "").replace("#", " ").split():
                 if any(found := self._periods.get(id_, (None, None))):
                     return _ordered(*found)
@@ -549,9 +551,8 @@ def _split_number(number: str, eid: str) -> tuple[str, str, str]:
     tail = re.search(r"\d+[a-zA-Z]*$", eid)
     if tail and (not number or re.fullmatch(r"\(\w+\)", number)):
         return tail[0], number, ""
-    if parted := re.fullmatch(r"(.*?\d+(?:[- ]?[a-z]+)?)\s*[.:–—-]+\s+([^\W\d_]{2,}.*)", number):
-        return parted[1], "", parted[2]
-    return number, "", ""
+    parted = re.fullmatch(r"(.*?\d+(?:[- ]?[a-z]+)?)\s*[.:–—-]+\s+([^\W\d_]{2,}.*)", number)
+    return (parted[1], "", parted[2]) if parted and parted[2][0].isupper() else (number, "", "")
 
 
 def _is_schedule(element: Element) -> bool:

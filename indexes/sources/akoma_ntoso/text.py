@@ -53,6 +53,10 @@ class Text:
         else:
             self._element(element, tag)
 
+    def skim(self, element: Element) -> None:
+        """Keep the notes in an element, without its text."""
+        self._apart(element)
+
     def line(self, of: Element | str) -> None:
         """Add a text, or what is in an element, as one line."""
         self._parts.append(f"\n{of if isinstance(of, str) else self._apart(of)}\x04\n")

@@ -470,6 +470,9 @@ def test_notes_stand_apart(tmp_path: Path) -> None:
         "Pane<noteRef href='#n1' marker='1'/> e<authorialNote><p>Nota.</p></authorialNote> sale.",
         "art_1",
     )
+    one = one.replace(
+        "1.</num><paragraph", "1.<authorialNote>In vigore dal 2003.</authorialNote></num><paragraph"
+    )
     corpus, _ = load(
         "akoma-ntoso",
         put(tmp_path, act(one + article("2", "Acqua.", "art_2"), meta=identified(WORK, more=notes))),
@@ -477,7 +480,7 @@ def test_notes_stand_apart(tmp_path: Path) -> None:
     first = corpus.articles[0]
     assert (first.text, first.references) == ("1. Pane e sale.", ())
     kept = corpus.extras[first.id]
-    assert kept["notes"] == ["Così modificato.", "Nota."]
+    assert kept["notes"] == ["In vigore dal 2003.", "Così modificato.", "Nota."]
     assert kept["note_references"] == ["it/act/legge/stato/2001-01-01/7#art_2"]
 
 
