@@ -25,6 +25,7 @@ from indexes.sources import (
     trec,
 )
 from indexes.sources.akoma_ntoso import source as akoma_ntoso
+from indexes.sources.publishers import gesetze_im_internet
 from indexes.sources.source import Reading, Source
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
@@ -41,6 +42,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "mmarco": mmarco.SOURCE,
         "legi": legi.SOURCE,
         "akoma-ntoso": akoma_ntoso.SOURCE,
+        "gesetze-im-internet": gesetze_im_internet.SOURCE,
         "beir": beir.SOURCE,
         "trec": trec.SOURCE,
         "parquet": parquet.SOURCE,

@@ -116,7 +116,7 @@ class _Acts:
         found: list[tuple[str, list[Document]]] = []
         seen: set[str] = set()
         done, total = 0, _size(self._path)
-        for place, file, size in _files(self._path):
+        for place, file, size in xml_files(self._path):
             content = self._content(place, file, size)
             done += len(content or b"")
             self._reading.progress("reading", done, total)
@@ -191,7 +191,7 @@ class _Acts:
         return made
 
 
-def _files(path: Path, most: int | None = None) -> Iterator[tuple[Path, IO[bytes], int | None]]:
+def xml_files(path: Path, most: int | None = None) -> Iterator[tuple[Path, IO[bytes], int | None]]:
     """Yield the XML files of a path, open until the next is taken, with their size where it is known.
 
     Of an archive only so many files are looked at.
@@ -223,14 +223,15 @@ def _size(path: Path) -> int | None:
     return None if is_archive(path) or not path.is_file() else path.stat().st_size
 
 
-def _recognises(path: Path) -> bool:
+def begins_with(path: Path, root: re.Pattern[bytes]) -> bool:
+    """Return whether one of the first XML files of a path begins with this element."""
     named = path.is_dir() or is_archive(path) or path.name.lower().endswith(_SUFFIXES)
     if not named:
         return False
     try:
         return any(
-            _ROOT.search(file.read(_HEAD).replace(b"\0", b""))  # UTF-16 too
-            for _, file, _ in islice(_files(path, 10 * _LOOKED_AT), _LOOKED_AT)
+            root.search(file.read(_HEAD).replace(b"\0", b""))  # UTF-16 too
+            for _, file, _ in islice(xml_files(path, 10 * _LOOKED_AT), _LOOKED_AT)
         )
     except (BadInput, OSError):
         return False
@@ -414,5 +415,7 @@ def _count(documents: Sequence[Document], tally: Counter[str], reading: Reading)
 
 
 SOURCE = Source(
-    "Akoma Ntoso (OASIS LegalDocML): a file, a folder or an archive of acts", read, recognises=_recognises
+    "Akoma Ntoso (OASIS LegalDocML): a file, a folder or an archive of acts",
+    read,
+    recognises=lambda path: begins_with(path, _ROOT),
 )

@@ -31,6 +31,7 @@ from tests.fakes.law.corpus import VILLAGE
 from tests.fakes.law.damage import PLANS, Files, Plan, damaged, packed
 from tests.indexes.sources.test_akoma_ntoso import act as akn_act
 from tests.indexes.sources.test_akoma_ntoso import article as akn_article
+from tests.indexes.sources.test_gesetze_im_internet import ACT as GII_ACT
 from tests.indexes.sources.test_jurifindit import ASKED as JURI_ASKED
 from tests.indexes.sources.test_jurifindit import CORPUS as JURI_CORPUS
 from tests.indexes.sources.test_legi import article as legi_article
@@ -137,6 +138,12 @@ def made(source: str, at: Path) -> Made:  # noqa: C901  # one case a source
                 akn_article("1", "Pane.", "art_1") + akn_article("2", "<ref href='#art_1'>1</ref>", "art_2")
             )
             return {"a.xml": act.encode(), "b/b.akn": akn_act(akn_article("3", "Sale.")).encode()}, {}, "."
+        case "gesetze-im-internet":
+            return (
+                {"BJNR1.xml": GII_ACT.encode(), "b/BJNR2.xml": GII_ACT.replace("BrotG", "SalzG").encode()},
+                {},
+                ".",
+            )
         case "table":
             rows = [["nr", "loi", "corps", "titres"], ["1", "Code", "Le four.", "a > b"]]
             column = ["id=nr", "code=loi", "text=corps", "headings=titres"]

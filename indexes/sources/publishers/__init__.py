@@ -1,0 +1,1 @@
+"""Law in a format that one publisher alone uses."""
