@@ -151,7 +151,7 @@ class _Acts:
 
     def _content(self, place: Path, file: IO[bytes], size: int | None) -> bytes | None:
         """Return the bytes of a file, or None if it is too large; no more of it is read than is allowed."""
-        content = b"" if size is not None and size > self._most else file.read(self._most + 1)
+        content = b"" if size is not None and size > self._most else read_at_most(file, self._most + 1)
         if len(content) > self._most or (size or 0) > self._most:
             problem = f"larger than {self._most / 1e6:g} MB, which no act is"
             cure = "Cut it into acts, or raise the limit with --option max_mb=N"
@@ -209,6 +209,14 @@ def xml_files(path: Path, most: int | None = None) -> Iterator[tuple[Path, IO[by
                 yield each, file, each.stat().st_size
     else:
         raise BadInput(f"{path}: no such file or folder. Give a file of Akoma Ntoso, a folder or an archive.")
+
+
+def read_at_most(file: IO[bytes], most: int) -> bytes:
+    """Return the bytes of a file, so many at most; a file in an archive gives them piece by piece."""
+    content = bytearray()
+    while len(content) < most and (piece := file.read(most - len(content))):
+        content += piece
+    return bytes(content)
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.formats.jsonl import Record
 from indexes.formats.validation import SkipReason, SourceLocation, UnfitError
 from indexes.sources.akoma_ntoso.document import root_of
-from indexes.sources.akoma_ntoso.source import MOST_MB, begins_with, xml_files
+from indexes.sources.akoma_ntoso.source import MOST_MB, begins_with, read_at_most, xml_files
 from indexes.sources.akoma_ntoso.text import Element
 from indexes.sources.source import Reading, Records, Source
 from rag.corpus.card import CorpusCard
@@ -62,7 +62,7 @@ def _records(path: Path, reading: Reading, built: list[str]) -> Records:
     used: Counter[str] = Counter()
     for number, (place, file, _) in enumerate(xml_files(path), 1):
         where = SourceLocation(place, 1)
-        content = file.read(MOST_MB * 1_000_000 + 1)
+        content = read_at_most(file, MOST_MB * 1_000_000 + 1)
         try:
             if len(content) > MOST_MB * 1_000_000:
                 problem, cure = f"larger than {MOST_MB} MB, which no act is", "Cut it into acts"

@@ -863,6 +863,15 @@ def test_a_folder_and_the_archive_of_it_are_one_corpus(tmp_path: Path) -> None:
     assert read_now(report) == (0, 5)
 
 
+def test_a_large_act_in_an_archive(tmp_path: Path) -> None:
+    text = act("".join(article(str(n), "Pane e sale. " * 100, f"art_{n}") for n in range(2000)))
+    assert len(text) > 2 * 2**20  # more than a piece of an archive
+    archive = tmp_path / "law.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as packed:
+        packed.writestr("a.xml", text)
+    assert load("akoma-ntoso", archive)[0].articles == read(tmp_path, text)
+
+
 def test_recognition(tmp_path: Path) -> None:
     text = act(article("1", "Pane."))
     assert recognise(put(tmp_path, text, "a/data.akn")) == "akoma-ntoso"
