@@ -27,7 +27,7 @@ _NAMES = {
 }  # fmt: skip
 # What stands between a work and a place in it: version, language, component, format.
 _BETWEEN = re.compile(
-    r"(?:[a-z]{0,3}@[^/]*|!?main(?:\.xml)?|\d{4}-?\d{2}-?\d{2}|\d|[a-z]{2}|deu|ita|fra|eng|jo|xml|html|akn|pdf|"
+    r"(?:[a-z]{0,3}@[^/]*|!?main(?:\.xml)?|\d{4}-?\d{2}-?\d{2}|\d|[a-z]{2}|deu|ita|fra|eng|jo|oj|xml|html|akn|pdf|"
     r"enacted|made|data\.\w+|consolide|regelungstext[^/]*)(?:/|$)"
 )
 _DROPPED = {"akn", "main", "!main", "main.xml", "stato", ""}
@@ -79,6 +79,8 @@ class Resolver:
         if "<" in address or not address.strip("#~ /"):
             return None
         work, place = _parted(address)
+        if not place and re.fullmatch(r"[\w.-]+", work):
+            work, place = "", work  # an id without its sign
         if not work:
             others = (i for i in self._together[self._files[at]] if i != at)
             return self._in([at, *others], place)
@@ -91,7 +93,9 @@ class Resolver:
                 rest = "/".join(parts)
                 while (between := _BETWEEN.match(rest)) is not None:
                     rest = rest[between.end() :]
-                place = "/".join(part for part in (re.sub(r"\.(?:xml|akn|html)$", "", rest), place) if part)
+                place = "/".join(
+                    part for part in (re.sub(r"\.(?:xml|akn|html)$|/(?:jo|oj)$", "", rest), place) if part
+                )
                 near = sorted(
                     documents,
                     key=lambda i: (not self._is(i, components), self._files[i] != self._files[at], i),
@@ -163,7 +167,7 @@ def _plain(segment: str) -> str:
 def _keys(name: str) -> Iterator[tuple[str, ...]]:
     """Yield the segments of a work's address; also with the year alone for the day, as some refer."""
     key = tuple(map(_plain, _segments(_parted(name)[0])))
-    key = key[: len(key) - bool(key and re.fullmatch(r"jo|\d{8}", key[-1]) and "eli" in key)]
+    key = key[: len(key) - bool(key and re.fullmatch(r"[jo][oj]|\d{8}", key[-1]) and "eli" in key)]
     key = key[: len(key) - (key[-1:] == ("consolide",))]
     if len(key) > 1:
         yield key

@@ -292,7 +292,7 @@ def _work(uri: str) -> str:
     """Return a work's address as ids have it: without host, component "main" or version."""
     text = re.sub(r"^[a-z]+://[^/]*", "", uri, flags=re.IGNORECASE)
     text = re.sub(r"/?!?\bmain(?=$|[/!@])", "", text)
-    text = re.sub(r"(?<=\w)/(?:jo|(?:consolide/)?\d{8})(?=$|!|@)", "", text) if "eli/" in text else text
+    text = re.sub(r"(?<=\w)/(?:jo|oj|(?:consolide/)?\d{8})(?=$|!|@)", "", text) if "eli/" in text else text
     return "/".join(part for part in text.split("/") if part).removeprefix("akn/").removeprefix("id/")
 
 
