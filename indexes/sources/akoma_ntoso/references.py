@@ -96,9 +96,9 @@ class Resolver:
                 place = "/".join(
                     part for part in (re.sub(r"\.(?:xml|akn|html)$|/(?:jo|oj)$", "", rest), place) if part
                 )
+                latest = sorted(documents, key=lambda i: self._documents[i].date or "", reverse=True)
                 near = sorted(
-                    documents,
-                    key=lambda i: (not self._is(i, components), self._files[i] != self._files[at], i),
+                    latest, key=lambda i: (not self._is(i, components), self._files[i] != self._files[at])
                 )
                 return self._in(near, place) if place else self._whole(near)
         return self._in([at], place) if re.fullmatch(r"[!/\w]*main", work) and place else None
@@ -134,10 +134,8 @@ class Resolver:
         tokens = _tokens(place)
         for length in range(len(tokens), 0, -1):
             known = self._spelt[i].get(" ".join(tokens[:length]))
-            if known is not None:
-                return (
-                    known if known >= 0 or length == len(tokens) else None
-                )  # a level is not what is below it
+            if known is not None:  # a level is not what is below it
+                return known if known >= 0 or length == len(tokens) else None
         number = _ARTICLE.match(place.casefold())
         return self._numbers[i].get(number_key(number[1])) if number else None
 

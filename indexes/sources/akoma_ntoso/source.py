@@ -63,19 +63,25 @@ def read(path: Path, reading: Reading, *, versions: str = "latest", max_mb: str 
     """
     if versions not in VERSIONS:
         raise BadInput(f"versions is {versions!r}. Use one of: {', '.join(VERSIONS)}.")
-    acts = _Acts(path, reading, _megabytes(max_mb))
-    found = acts.read()
-    if not found:
-        passed = f" ({acts.passed:,} other XML files: {acts.first_passed})" if acts.passed else ""
-        raise BadInput(f"{path}: no act in Akoma Ntoso in it{passed}. Give .xml or .akn files with law.")
-    language = _language(path, found, reading)
-    chosen = _versions([a for a in found if a[0].language in (language, "")], versions, reading)
-    if len(found) > len(chosen):
-        reading.inspection.note(
-            f"acts left out, in other languages or earlier versions: {len(found) - len(chosen):,}"
-        )
-    acts.forget()
-    return reading.corpus(_card(path, chosen, language), _records(path, chosen, reading), path=path)
+    reader = _ActReader(path, reading, _megabytes(max_mb))
+    every = reader.read()
+    if not every:
+        other = f" (other XML: {reader.other})" if reader.other else ""
+        raise BadInput(f"{path}: no act in Akoma Ntoso in it{other}. Give .xml or .akn files with law.")
+    language = _language(path, every, reading)
+    acts = _versions([act for act in every if act[0].language in (language, "")], versions)
+    if left_out := len(every) - len(acts):
+        reading.inspection.note(f"acts left out, in other languages or earlier versions: {left_out:,}")
+    reader.prune()
+    return reading.corpus(_card(path, acts, language), _records(path, acts, reading), path=path)
+
+
+def _name(path: Path) -> str:
+    return path.resolve().name.split(".")[0]
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64]
 
 
 def _megabytes(typed: str | float) -> int:
@@ -93,28 +99,23 @@ def _megabytes(typed: str | float) -> int:
 # --- files ---
 
 
-class _Acts:
-    """Reads each file once, whatever number of imports it takes."""
+class _ActReader:
+    """Parses each file once, whatever number of imports it takes."""
 
     def __init__(self, path: Path, reading: Reading, most: int) -> None:
         self._path, self._reading, self._most = path, reading, most
-        name = reading.card.get("name") or path.resolve().name.split(".")[0]
-        self._kept = (
-            home()
-            / "downloads"
-            / "akoma-ntoso"
-            / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "law")
-        )
+        name = str(reading.card.get("name") or _name(path))
+        self._cache = home() / "downloads" / "akoma-ntoso" / (_slug(name) or "law")
         code = (resources(__package__) / name for name in ("document.py", "text.py", "vocabulary.toml"))
-        self._reader = b"".join(each.read_bytes() for each in code)  # another reader reads anew
+        self._version = b"".join(each.read_bytes() for each in code)  # another parser parses anew
         self._used: set[str] = set()
-        self.passed, self.first_passed = 0, ""
-        self.parsed = self.known = 0
+        self._counts: Counter[str] = Counter()
+        self.other = ""  # the first XML file that holds no law
 
     def read(self) -> list[list[Document]]:
         """Return the documents of each file, in the order of their paths."""
-        found: list[tuple[str, list[Document]]] = []
-        seen: set[str] = set()
+        acts: list[tuple[str, list[Document]]] = []
+        contents: set[bytes] = set()
         done, total = 0, _size(self._path)
         for place, file, size in xml_files(self._path):
             content = self._content(place, file, size)
@@ -122,30 +123,33 @@ class _Acts:
             self._reading.progress("reading", done, total)
             if content is None:
                 continue
-            digest = hashlib.sha256(self._reader + content).hexdigest()[:32]
-            if digest in seen:
-                continue  # the same act twice
-            seen.add(digest)
-            documents = self._documents(place, content, digest)
+            digest = hashlib.sha256(content).digest()
+            if digest in contents:
+                self._counts["twice"] += 1
+                continue
+            contents.add(digest)
+            documents = self._documents(place, content)
             if documents:
-                found.append((str(place), documents))
+                acts.append((str(place), documents))
             elif documents is not None:
-                self.passed += 1
-                self.first_passed = self.first_passed or str(place)
-        if self.passed:
-            first = f"first {self.first_passed}"
-            self._reading.inspection.note(
-                f"XML files passed over that hold no law: {self.passed:,} ({first})"
-            )
-        self._reading.inspection.note(
-            f"files of acts: {self.parsed + self.known:,}; read now {self.parsed:,}, "
-            f"known from an earlier import {self.known:,}"
-        )
-        return [documents for _, documents in sorted(found, key=lambda each: each[0])]
+                self._counts["other"] += 1
+                self.other = self.other or str(place)
+        self._report()
+        return [documents for _, documents in sorted(acts, key=lambda act: act[0])]
 
-    def forget(self) -> None:
-        """Remove what was kept of files that are no longer there, or of an earlier state of them."""
-        for file in self._kept.glob("*.json.gz"):
+    def _report(self) -> None:
+        note, counts = self._reading.inspection.note, self._counts
+        if counts["other"]:
+            note(f"XML files passed over that hold no law: {counts['other']:,} (first {self.other})")
+        if counts["twice"]:
+            note(f"files passed over that are the same as another: {counts['twice']:,}")
+        parsed, cached = counts["parsed"], counts["cached"]
+        again = f"read now {parsed:,}, known from an earlier import {cached:,}"
+        note(f"files of acts: {parsed + cached:,}; {again}")
+
+    def prune(self) -> None:
+        """Remove what is cached of files that are gone, or of an earlier state of them."""
+        for file in self._cache.glob("*.json.gz"):
             if file.name.partition(".")[0] not in self._used:
                 file.unlink(missing_ok=True)
 
@@ -159,36 +163,35 @@ class _Acts:
             return None
         return content
 
-    def _documents(self, place: Path, content: bytes, digest: str) -> list[Document] | None:
+    def _documents(self, place: Path, content: bytes) -> list[Document] | None:
         """Return the documents of a file, none if it holds no law; None if it was refused."""
-        self._used.add(digest)
-        file = self._kept / f"{digest}.json.gz"
+        # the name too: it stands for the address of a work that has none
+        key = hashlib.sha256(b"\0".join((self._version, place.stem.encode(), content))).hexdigest()[:32]
+        self._used.add(key)
+        file = self._cache / f"{key}.json.gz"
+        documents = _cached(file)
+        if documents is not None:
+            self._counts["cached"] += bool(documents)
+            return documents
         try:
-            records = json.loads(gzip.decompress(file.read_bytes()))
-            known = [
-                Document(**{**each, "units": [Unit(**unit) for unit in each["units"]]}) for each in records
-            ]
-        except (
-            OSError,
-            ValueError,
-            TypeError,
-            KeyError,
-            EOFError,
-        ):  # absent, or half written by another hand
-            pass
-        else:
-            self.known += bool(known)
-            return known
-        try:
-            made = document_.documents(document_.root_of(content), place.stem)
+            documents = document_.documents(document_.root_of(content), place.stem)
         except UnfitError as unfit:
             self._reading.inspection.refuse(unfit.reason, SourceLocation(place, 1), unfit.problem, unfit.cure)
             return None
-        self.parsed += bool(made)
-        self._kept.mkdir(parents=True, exist_ok=True)
+        self._counts["parsed"] += bool(documents)
+        self._cache.mkdir(parents=True, exist_ok=True)
         with replacing(file) as part:
-            part.write_bytes(gzip.compress(json.dumps([asdict(each) for each in made]).encode(), 1))
-        return made
+            part.write_bytes(gzip.compress(json.dumps([asdict(each) for each in documents]).encode(), 1))
+        return documents
+
+
+def _cached(file: Path) -> list[Document] | None:
+    """Return what was parsed before; None where there is nothing, or nothing whole."""
+    try:
+        records = json.loads(gzip.decompress(file.read_bytes()))
+        return [Document(**{**each, "units": [Unit(**unit) for unit in each["units"]]}) for each in records]
+    except (OSError, ValueError, TypeError, KeyError, EOFError):
+        return None
 
 
 def xml_files(path: Path, most: int | None = None) -> Iterator[tuple[Path, IO[bytes], int | None]]:
@@ -265,7 +268,7 @@ def _language(path: Path, acts: Sequence[Sequence[Document]], reading: Reading) 
     return next(iter(found), "")
 
 
-def _versions(acts: list[list[Document]], versions: str, reading: Reading) -> list[list[Document]]:
+def _versions(acts: list[list[Document]], versions: str) -> list[list[Document]]:
     """Return the acts that are taken; where all versions are, each holds until the next."""
     works: dict[str, list[list[Document]]] = {}
     for act in acts:
@@ -301,15 +304,14 @@ def _work(uri: str) -> str:
 
 def _card(path: Path, acts: Sequence[Sequence[Document]], language: str) -> CorpusCard | str:
     if not language:
-        return path.resolve().name.split(".")[0]
+        return _name(path)
     first = acts[0][0]
-    name = re.sub(r"[^a-z0-9]+", "-", path.resolve().name.split(".")[0].lower()).strip("-")[:64] or "law"
     countries = {act[0].country for act in acts}
     country = first.country if len(countries) == 1 else ""
     days = [act[0].date for act in acts if act[0].date]
     return CorpusCard(
-        name=name,
-        title=first.title if len(acts) == 1 and first.title else path.resolve().name.split(".")[0],
+        name=_slug(_name(path)) or "law",
+        title=first.title if len(acts) == 1 and first.title else _name(path),
         language=language,
         jurisdiction=country,
         law_date=date.fromisoformat(max(days)) if days else None,
