@@ -33,6 +33,7 @@ DEEPEST = 200  # elements inside one another; law has sixty at most, and text is
 _DOCUMENTS, _BODIES, _LEVELS = (
     frozenset[str](VOCABULARY[name]) for name in ("documents", "bodies", "levels")
 )
+_AMENDING = QUOTED | {"mod", "mmod", "rmod", "quotedText"}  # what is in these belongs to another act
 _PARAGRAPH = 1
 # What is an article if nothing in it ranks higher: sections of instruments are groups of their regulations.
 _KINDS = {
@@ -166,7 +167,7 @@ def documents(root: Element, name: str) -> list[Document]:
 
     `name` stands for the address of a work that has none.
     """
-    if root.tag != "akomaNtoso":
+    if root.tag.casefold() != "akomantoso":
         return []
     bodies = {
         element: body
@@ -398,7 +399,7 @@ class _Divider:
         """Note which kinds of articles are in each element, and return those with its own."""
         inner = 0
         for child in element:
-            if child.tag not in QUOTED and child.tag not in NOTES:
+            if child.tag not in _AMENDING and child.tag not in NOTES:
                 inner = max(inner, self._count(child))
         self._inner[element] = inner
         return max(inner, _kind(element))
@@ -510,7 +511,7 @@ class _Divider:
         ]
         if kind:
             german = document.country == "DE" and number.casefold().startswith("artikel")
-            number = number if german else _LABEL.sub("", number, count=1) or number
+            number = number if german else _LABEL.sub("", number, count=1).strip(f"{_EDGES}§") or number
             number = f"paragraph {number}" if kind == _PARAGRAPH and over else number
         elif level.element.tag not in _BODIES:
             number = _capitalised(level.number or level.title)

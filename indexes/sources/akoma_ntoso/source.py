@@ -37,7 +37,7 @@ from rag.errors import BadInput
 MOST_MB = 64  # of one act; parsed it takes some seven times that in memory. The longest known has 25 MB
 VERSIONS = ("latest", "all")
 _SUFFIXES = (".xml", ".akn")
-_ROOT = re.compile(rb"<(?:[\w.-]+:)?akomaNtoso[\s>]")
+_ROOT = re.compile(rb"<(?:[\w.-]+:)?akoma[nN]toso[\s>]")
 _HEAD = 65_536  # bytes in which the root element begins
 _LOOKED_AT = 20  # files of a folder, before it is said to be of another format
 
@@ -73,6 +73,7 @@ def read(path: Path, reading: Reading, *, versions: str = "latest", max_mb: str 
     if left_out := len(every) - len(acts):
         reading.inspection.note(f"acts left out, in other languages or earlier versions: {left_out:,}")
     reader.prune()
+    _tell_codes_apart(acts)
     return reading.corpus(_card(path, acts, language), _records(path, acts, reading), path=path)
 
 
@@ -289,6 +290,21 @@ def _versions(acts: list[list[Document]], versions: str) -> list[list[Document]]
                     unit.valid_to = unit.valid_to or (after[0].date if after is not None else None)
             taken.append(act)
     return taken
+
+
+def _tell_codes_apart(acts: Sequence[Sequence[Document]]) -> None:
+    """Add number or date to the title of acts that have it in common with another."""
+    works: dict[str, set[str]] = {}
+    for act in acts:
+        works.setdefault(act[0].code, set()).add(_work(act[0].work).partition("@")[0])
+    common = {code for code, of in works.items() if len(of) > 1}
+    for act in acts:
+        own = act[0].code
+        numbered = (alias for alias in act[0].aliases if re.search(r"\d", alias))
+        mark = next(numbered, act[0].made or _work(act[0].work))
+        for document in act:
+            if own in common and document.code == own:
+                document.code = f"{own} ({mark})"
 
 
 def _work(uri: str) -> str:

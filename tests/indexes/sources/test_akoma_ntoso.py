@@ -308,6 +308,12 @@ STYLES: dict[str, tuple[str, list[tuple[str, str, tuple[str, ...]]]]] = {
         "<section><num>II</num><rule><num>2.</num><content><p>Heat.</p></content></rule></section>",
         [("1", "Name\nBread.", ("General",)), ("2", "Heat.", ("Ovens", "II"))],
     ),
+    "other labels, an article in a change": (
+        "<article><num>1. §</num><content><p>Kenyér <mod>um <article><num>2. §</num><content>"
+        "<p>só</p></content></article>"
+        "</mod></p></content></article>",
+        [("1", "Kenyér um\n2. § só", ())],
+    ),
     "alineas": (
         "<article><num>Art. 1<sup>er</sup>.</num><alinea><content><p>Le pain.</p></content></alinea>"
         "<alinea><content><p>Le sel.</p></content></alinea></article>",
@@ -481,6 +487,17 @@ def test_names_of_codes(tmp_path: Path) -> None:
     )
     assert code(abbreviated, language="deu", country="de") == ("Brotgesetz", ("BrotG",), ())
     assert code("", language="eng", country="ke")[0] == f"{WORK}/!main"  # no title at all
+
+
+def test_acts_of_one_title_are_told_apart(tmp_path: Path) -> None:
+    folder = tmp_path / "law"
+    for n in (1, 2):
+        meta = identified(f"/akn/it/act/legge/stato/200{n}-01-01/7").replace(
+            '2001-01-01" name', f'200{n}-01-01" name'
+        )
+        put(folder, act(article("1", f"Pane {n}."), meta=meta), f"{n}.xml")
+    corpus, _ = load("akoma-ntoso", folder)
+    assert [a.code for a in corpus.articles] == ["Legge sul pane (2001-01-01)", "Legge sul pane (2002-01-01)"]
 
 
 def test_notes_stand_apart(tmp_path: Path) -> None:
