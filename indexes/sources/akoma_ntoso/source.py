@@ -167,7 +167,8 @@ class _ActReader:
     def _documents(self, place: Path, content: bytes) -> list[Document] | None:
         """Return the documents of a file, none if it holds no law; None if it was refused."""
         # the name too: it stands for the address of a work that has none
-        key = hashlib.sha256(b"\0".join((self._version, place.stem.encode(), content))).hexdigest()[:32]
+        stem = place.stem.encode("utf-8", "replace")
+        key = hashlib.sha256(b"\0".join((self._version, stem, content))).hexdigest()[:32]
         self._used.add(key)
         file = self._cache / f"{key}.json.gz"
         documents = _cached(file)
@@ -175,7 +176,7 @@ class _ActReader:
             self._counts["cached"] += bool(documents)
             return documents
         try:
-            documents = document_.documents(document_.root_of(content), place.stem)
+            documents = document_.documents(document_.root_of(content), stem.decode())
         except UnfitError as unfit:
             self._reading.inspection.refuse(unfit.reason, SourceLocation(place, 1), unfit.problem, unfit.cure)
             return None
@@ -363,7 +364,8 @@ def _records(path: Path, acts: Sequence[Sequence[Document]], reading: Reading) -
             notes, _ = resolved(unit.note_references, at, Counter())
             more = {"unresolved_references": lost, "note_references": notes}
             own = [each for each in led if each != id_]
-            yield place, {**_record(document, unit, id_), "references": own, **more}
+            extras = {column: value for column, value in more.items() if value}
+            yield place, {**_record(document, unit, id_), "references": own, **extras}
     _count(documents, tally, reading)
 
 

@@ -29,7 +29,8 @@ class Text:
 
     def __str__(self) -> str:
         """Return the text, blanks put right."""
-        raw = _NUMBER.sub(_numbered, "".join(self._parts)).replace("\x04", "")
+        quoted = _QUOTES.sub("", "".join(self._parts))
+        raw = _NUMBER.sub(_numbered, quoted).replace("\x04", "")
         lines = (" ".join(line.split()) for line in raw.split("\n"))
         return "\n".join(line for line in lines if line)
 
@@ -77,10 +78,12 @@ class Text:
         elif tag == "img":
             self._parts.append(element.get("alt") or element.get("title") or "")
         quoted = tag in QUOTED or tag == "quotedText"
-        self._parts.append((element.get("startQuote") or "") if quoted else "")
+        begin, end = (element.get(key) or "" for key in ("startQuote", "endQuote")) if quoted else ("", "")
+        self._parts.append(f"{begin}\x05" if begin else "")
         self.inside(element)
-        self._parts.append((element.get("endQuote") or "") if quoted else "")
-        self._parts.append(f"\x04{block}" if block else "")  # no number waits longer than its own block
+        self._parts.append(f"\x06{end}" if end else "")
+        # no number waits longer than its own block; what follows a quotation goes on in its line
+        self._parts.append(f"\x04{'' if end else block}" if block else "")
 
     def inside(self, element: Element) -> None:
         """Add what is in an element."""
@@ -114,6 +117,7 @@ class Text:
             self._parts.append(f"\n{line}\x04\n" if line.strip(" |") else "")
 
 
+_QUOTES = re.compile(r"\x05[\s\x04]*|[\s\x04]*\x06")  # signs of quotation stand at the words
 _NUMBER = re.compile(r"\x02([^\x03]*)\x03\s*")
 
 

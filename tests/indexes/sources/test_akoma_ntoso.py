@@ -332,7 +332,7 @@ STYLES: dict[str, tuple[str, list[tuple[str, str, tuple[str, ...]]]]] = {
         "<content><p>Malt.</p>"
         "</content></article></quotedStructure></mod></p></content></article></quotedStructure>"
         "</mod> now.</p></content></article>",
-        [("5", "Insert:\n«\nArt. 9 Yeast:\nArt. 1 Malt.\n»\nnow.", ())],
+        [("5", "Insert:\n«Art. 9 Yeast:\nArt. 1 Malt.» now.", ())],
     ),
     "paragraphs alone": (
         "<paragraph><num>1.</num><content><p>Open.</p></content></paragraph><paragraph>"
@@ -1023,6 +1023,14 @@ def test_versions_of_an_act(tmp_path: Path) -> None:
     assert every.articles[-1].references == (every.articles[1].id,)  # the latest
     with pytest.raises(BadInput, match="versions is 'some'"):
         load("akoma-ntoso", folder, versions="some")
+
+
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/l\xe8gge.xml"))
+    path.write_text(act(article("1", "Pane."), meta=""), encoding="utf-8")
+    corpus, _ = load("akoma-ntoso", path, language="it", name="pane")
+    assert corpus.articles[0].id == "l?gge#art_1"
+    assert len(corpus.sha256) == 64
 
 
 def test_ids_are_unique_and_stay(tmp_path: Path) -> None:
