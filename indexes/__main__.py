@@ -17,7 +17,7 @@ from indexes.build.encoder_choice import read_lending_corpora
 from indexes.build.learned_fusion import count_human_questions, is_worthwhile
 from indexes.builtin_corpus import complete_corpus, make
 from indexes.cli import arguments as grammar
-from indexes.cli import feedback, results, update
+from indexes.cli import feedback, graph, results, update
 from indexes.cli.importing import bring_in, prepared
 from indexes.cli.progress import Bars
 from indexes.corpus.card import FILE as CARD
@@ -245,6 +245,7 @@ COMMANDS: Mapping[str, grammar.Command] = {
     "results": _results,
     "export": _export,
     "feedback": lambda parsed: _print(feedback.feedback(parsed)),
+    "graph": lambda parsed: _print(graph.graph(parsed.name, parsed.graphml)),
     "list": _list,
     "check": _check,
     "bridge": _bridge,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexes.build import learned_fusion, query_expansion, score_distributions
+from indexes.build import learned_fusion, legislative_graph, query_expansion, score_distributions
 from indexes.build.encoder_choice import EncoderChoice, choose, pretrained
 from indexes.build.fit_settings import FitSpec, refuse_no_fit
 from indexes.corpus.corpus import Corpus, split_synthetic, to_learn_from
@@ -23,6 +23,7 @@ from indexes.update.term_counts import canonical
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, PandectError
 from rag.fusion.settings import FusionSettings
+from rag.graph.graph import Graph
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
@@ -121,7 +122,8 @@ def build_into(
         progress("encoding articles", total, total)
         if isinstance(meaning.encoder, StaticEncoder):
             meaning.encoder.save(folder / "encoder")
-    ready = IndexParts(corpus, learnt, analyser, options, counts, meaning, vectors)
+    graph = legislative_graph.build(corpus, progress=progress)
+    ready = IndexParts(corpus, learnt, analyser, options, counts, graph, meaning, vectors)
     return write_index(folder, ready, name, version, chosen)
 
 
@@ -147,6 +149,7 @@ class IndexParts:
     analyser: Analyser
     options: Mapping[str, Any]  # that make the analyser again
     counts: FieldCounts  # in their canonical form
+    graph: Graph
     meaning: EncoderChoice | None = None
     vectors: Floats | None = None  # (n_articles, dim), where there is an encoder
 
@@ -184,6 +187,7 @@ def write_index(
     score_distributions.save(score_distributions.estimate(scored, sample), folder)
     if settings.fusion is not None:
         score_distributions.save_fusion(settings.fusion, folder)
+    legislative_graph.save(ready.graph, folder)
     model = query_expansion.learnt_from(counts, corpus.articles, learnt, analyser, encoder)
     if model is not None:
         query_expansion.save(model, counts, settings.bm25, folder)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from indexes.build import legislative_graph
 from indexes.corpus.corpus import Corpus, human_or_synthetic, to_learn_from
-from indexes.corpus.links import references
 from indexes.store.manifest import Manifest
 from rag.corpus.structure import Surroundings
 from rag.errors import BadInput
@@ -36,7 +36,7 @@ FOLDER = "learned"
 TREES = "trees.json"  # and networks
 LAW = "law"  # BM25 over the law's own fields
 TERMS = "terms"  # of the annotated questions: cutting them takes a second for each ten thousand
-REFERENCES = "references.npy"  # which articles refer to each other: reading all texts takes seconds
+REFERENCES = "references.npy"  # of earlier releases: which articles refer to each other, now in the graph
 QUESTION_BM25 = "asked"  # BM25 over annotated questions and answers
 MIN_QUESTIONS = 300  # annotated questions: of fewer, little is learnt that is not chance
 
@@ -68,13 +68,12 @@ def save(
 ) -> None:
     """Write the learned fusion into the folder of a version; the counts are with its annotated questions.
 
-    With these cut into terms, and which articles refer to each other: what takes seconds to find is not
-    looked for when an index is opened.
+    With these cut into terms, which takes seconds and is not done when an index is opened. What articles
+    refer to is in the graph of the version.
     """
     learnt, mask = to_learn_from(corpus.questions), Mask(corpus.articles)
     place = folder / FOLDER
     place.mkdir()
-    np.save(place / REFERENCES, references(corpus.articles, corpus.card), allow_pickle=False)
     save_terms([analyser.terms(q.text) for q in learnt], place / TERMS)
     for name, fields in ((LAW, LAW_FIELDS), (QUESTION_BM25, ANNOTATED_FIELDS)):
         bm25_over(fields, counts, settings, mask, analyser).save(place / name)
@@ -145,16 +144,28 @@ def load(
     tokenised = partial(load_terms, path) if path.is_dir() else None  # else of an earlier release
     nearest = QuestionKNN(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, tokenised)
     nearest.vector = meaning.vector
-    links = None  # of an earlier release, whose fusions do not ask for it
-    if (place / REFERENCES).is_file():
-        links = np.load(place / REFERENCES, allow_pickle=False)
-        whole = links.ndim == 2 and links.shape[1] == 2 and np.issubdtype(links.dtype, np.integer)
-        if not whole or (links < 0).any() or (links >= len(articles)).any():
-            raise BadInput(f"{REFERENCES} of a law of other than {len(articles)} articles: {REFIT_HINT}")
-        links = np.asarray(links, np.int64)
-    around = build_surroundings(articles, learnt, links)
+    around = build_surroundings(articles, learnt, _references(folder, len(articles)))
     evidence = Evidence(keyword, law, questions_bm25, meaning, nearest, around, expansion)
     return LearnedReranker(evidence, ranker)
+
+
+def _references(folder: Path, articles: int) -> Ints | None:
+    """Return (n, 2) positions of articles that refer to each other; None where a version does not say.
+
+    Raises:
+        BadInput: they are of another law.
+    """
+    graph, path = legislative_graph.load(folder), folder / FOLDER / REFERENCES
+    if graph is not None:
+        links, n = graph.article_references, graph.articles
+    elif path.is_file():  # of an earlier release
+        links, n = np.load(path, allow_pickle=False), articles
+    else:  # of a still earlier one, whose fusions do not ask for it
+        return None
+    whole = links.ndim == 2 and links.shape[1] == 2 and np.issubdtype(links.dtype, np.integer)
+    if not whole or n != articles or (links < 0).any() or (links >= articles).any():
+        raise BadInput(f"references in a law of other than {articles} articles: {REFIT_HINT}")
+    return np.asarray(links, np.int64)
 
 
 def build_surroundings(

@@ -129,6 +129,12 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
         "corpus's data card.",
         "of the corpus, or builtin, or the path of a corpus folder",
     ),
+    "graph": (
+        "count nodes and edges of an index's legislative graph, or write it as GraphML",
+        "Size and shape of the graph of articles, headings and references: nodes and edges of each kind, the "
+        "average height of an act in edges, and of the path from the super-root to an article.",
+        None,
+    ),
     "list": ("list corpora and indexes", None, None),
     "check": ("verify the hashes of an index and open it", None, None),
     "bridge": (
@@ -191,7 +197,11 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         help="count the tokens of this one: a tokenizer.json, the folder of one, or an id on the Hugging "
         "Face hub; else the terms of the language's analyser. Needs the package tokenizers, not torch",
     )
-    check.add_argument("name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin")
+    for one in (check, of["graph"]):
+        one.add_argument(
+            "name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin"
+        )
+    _file(of["graph"], "--graphml", "a new file, for programs that draw and measure graphs", "FILE")
     of["bridge"].add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
     of["remove"].add_argument("name")
     make, compared, lies = of["make-builtin"], of["check-builtin"], paths.builtin().parent

@@ -14,7 +14,6 @@ from indexes.cli.arguments import CARD_OPTIONS
 from indexes.cli.progress import Bars
 from indexes.corpus import import_record
 from indexes.corpus.corpus import Corpus, write
-from indexes.corpus.extras import Node, write_nodes
 from indexes.download import resolve
 from indexes.formats.validation import ImportReport
 from indexes.shipped_questions import with_shipped_questions
@@ -32,7 +31,6 @@ class ImportedCorpus:
     source: str  # that read it: a key of `registry.SOURCES`
     found: Mapping[str, int]  # what papers count, of that which was read
     options: import_record.ImportOptions  # what an update needs to read the law in the same way
-    nodes: tuple[Node, ...] | None = None  # what else stands in the graph; None where the source has none
     attached: int = 0  # shipped questions
     cleaning: tuple[str, ...] = ()  # what was cleaned, or would be, in words
     removed: tuple[RemovedArticle, ...] = ()  # what cleaning took out
@@ -40,7 +38,6 @@ class ImportedCorpus:
     def keep(self, place: Path) -> None:
         """Write the corpus folder."""
         write(self.corpus, place)
-        write_nodes(place, self.nodes or ())  # for the graph, never results
         write_removed(place, self.removed)
         import_record.write_import(place, self.options, self.corpus.sha256)
 
@@ -49,8 +46,8 @@ class ImportedCorpus:
         found = dict(self.found)
         if self.attached:
             found["shipped questions attached"] = self.attached
-        if self.nodes is not None:
-            found["nodes kept apart"] = len(self.nodes)
+        if registry.SOURCES[self.source].nodes is not None:
+            found["nodes kept apart"] = len(self.corpus.nodes)
         return found
 
 
@@ -87,10 +84,11 @@ def bring_in(parsed: argparse.Namespace, card: Mapping[str, object] | None = Non
         cure = f"name it with --from ({command('import --help')} lists them)"
         raise BadInput(f"{error} The format was not recognised and taken for {name}: {cure}.") from error
     source = registry.SOURCES[name]
-    nodes = source.nodes(path, lenient=parsed.lenient) if source.nodes is not None else None
+    if source.nodes is not None:
+        corpus = replace(corpus, nodes=source.nodes(path, lenient=parsed.lenient))
     removed = read_removed(path) if name == "pandect" and path.is_dir() else ()  # by an earlier import
     options = import_record.import_options(parsed, name, typed)
-    return ImportedCorpus(corpus, report, name, source.counts(corpus), options, nodes, removed=removed)
+    return ImportedCorpus(corpus, report, name, source.counts(corpus), options, removed=removed)
 
 
 def prepared(imported: ImportedCorpus, parsed: argparse.Namespace) -> ImportedCorpus:

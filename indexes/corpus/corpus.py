@@ -1,14 +1,14 @@
 """A corpus: one jurisdiction's articles in one language, with its card and its annotated questions.
 
 On disk it is a folder: `articles.jsonl.gz` (or `articles.jsonl`), `card.json` and, where there are
-any, `questions.jsonl` and the columns that nothing uses (`indexes.corpus.extras`).
+any, `questions.jsonl`, the columns that nothing uses and the nodes of its graph (`indexes.corpus.extras`).
 
 The identity of a corpus is the SHA-256 of its articles in canonical form, in their order: one line
 an article as `indexes.formats.jsonl.dump` writes `indexes.corpus.articles.article_record`, that is UTF-8
 JSON without spaces or escapes beyond the necessary, the keys of `indexes.corpus.articles.KEYS` in that
 order, those that are null or an empty list left out, each line ended by a line feed. These are the bytes that
-`write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions and
-extra columns are no part of it; questions have an identity of their own, made in the same way.
+`write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions, nodes
+and extra columns are no part of it; questions have an identity of their own, made in the same way.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from indexes.store import atomic
 from indexes.store.paths import command
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
+from rag.graph.graph import Node
 from rag.types import Article, Progress, Question, no_progress
 
 ARTICLES = ("articles.jsonl.gz", "articles.jsonl")
@@ -114,6 +115,7 @@ class Corpus:
     questions: tuple[Question, ...] = ()
     extras: Extras = field(default_factory=dict, repr=False)  # of the articles, never searched
     question_extras: Extras = field(default_factory=dict, repr=False)
+    nodes: tuple[Node, ...] = field(default=(), repr=False)  # of its graph, never results
 
     def __post_init__(self) -> None:
         """Refuse what no index could be built from, wherever it was made."""
@@ -191,19 +193,20 @@ def gathered(
 ) -> Corpus:
     """Make a corpus of what was read, with the extra columns that the inspection was told of.
 
-    Those in the files of a corpus's folder are read too.
+    Those in the files of a corpus's folder are read too, and so are its nodes.
     """
     ids, question_ids = [article.id for article in articles], [question.id for question in questions]
     if folder is not None:
         extras_.read_extras(folder, set(ids), set(question_ids), inspection)
     extras = inspection.extra_columns("article", ids), inspection.extra_columns("question", question_ids)
-    return Corpus(card, articles, questions, *extras)
+    nodes = extras_.read_nodes(folder, inspection=inspection) if folder is not None else ()
+    return Corpus(card, articles, questions, *extras, nodes)
 
 
 def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool = True) -> Path:
     """Write a corpus folder, whole or not at all, and return it; the same corpus gives the same bytes.
 
-    The articles are gzip if `compress`; with `extras` the columns that nothing uses are written too.
+    The articles are gzip if `compress`; with `extras` go the columns that nothing uses and the nodes.
 
     Raises:
         BadInput: the folder is there already and is not empty, or cannot be made.
@@ -216,6 +219,7 @@ def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool =
             extras_.write_extras(part / extras_.ARTICLES, corpus.extras, (a.id for a in corpus.articles))
             question_ids = (question.id for question in corpus.questions)
             extras_.write_extras(part / extras_.QUESTIONS, corpus.question_extras, question_ids)
+            extras_.write_nodes(part, corpus.nodes)
         (part / CARD).write_bytes(card_bytes(corpus.card))
     return folder
 

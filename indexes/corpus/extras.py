@@ -13,7 +13,7 @@ are no part of the corpus's identity.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from indexes.corpus import questions as questions_
 from indexes.formats.jsonl import Record, dump, records, write_lines
 from indexes.formats.validation import Inspection, Owner, SkipReason
 from rag.errors import BadInput
+from rag.graph.graph import Node
 
 Extras: TypeAlias = Mapping[str, Mapping[str, object]]  # id -> column -> value, of JSON's types
 
@@ -88,16 +89,6 @@ def owner_id(record: Record) -> str:
 
 
 FILE = "nodes.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A place in the tree of a law to which articles may refer: an act, a book, a section."""
-
-    id: str
-    title: str
-    headings: tuple[str, ...] = ()  # outermost first
-    references: tuple[str, ...] = ()  # ids of articles or nodes
 
 
 def write_nodes(folder: Path, nodes: Iterable[Node]) -> None:

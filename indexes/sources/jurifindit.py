@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from indexes.corpus.corpus import SYNTHETIC, Corpus
-from indexes.corpus.extras import Node
 from indexes.formats import parquet
 from indexes.formats.jsonl import Record
 from indexes.formats.validation import Inspection
@@ -15,6 +14,7 @@ from indexes.sources import source
 from indexes.sources.bsard import parse_ids
 from indexes.sources.source import Reading, Records, Source, chosen
 from indexes.sources.tags import NO_TAGS, chosen_tags, tagged
+from rag.graph.graph import Node
 
 CARD = source.card_of("jurifindit")
 FILES: Mapping[str, str] = {

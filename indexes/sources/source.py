@@ -13,11 +13,11 @@ from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
 from indexes.corpus.card import FILE, CardOptions, parse_card, read_card, with_options
 from indexes.corpus.corpus import SYNTHETIC, Corpus, counts, gathered, split_synthetic
-from indexes.corpus.extras import Node
 from indexes.formats.jsonl import Record
 from indexes.formats.validation import Inspection, SourceLocation
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
+from rag.graph.graph import Node
 from rag.types import Progress
 
 Records: TypeAlias = Iterable[tuple[SourceLocation, Record]]

@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from indexes.build import query_expansion
+from indexes.build import legislative_graph, query_expansion
 from indexes.build.learned_fusion import load as read_learned
 from indexes.build.score_distributions import load as read_distributions
 from indexes.build.score_distributions import load_fusion as read_fusion
@@ -36,6 +36,7 @@ from rag.engine.notices import Notices
 from rag.engine.searcher import Searcher
 from rag.errors import BadInput, DamagedIndex, StaleIndex
 from rag.fusion.settings import FusionSettings
+from rag.graph.graph import Graph
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense, Int8Vectors
@@ -81,6 +82,22 @@ def _open(folder: Path, cure: str) -> Engine:
         small = sum(f["bytes"] for f in manifest.files.values()) <= HASH_AT_OPENING
         verify(folder, manifest, cure, contents=small)
         return assemble(folder, manifest, cure)
+
+
+def open_graph(name_or_path: str | Path | None = None) -> Graph:
+    """Open the legislative graph of an index, memory-mapped; it is named as for `open_index`.
+
+    Content node n is the n-th article of its corpus. For an index of an earlier release it is made.
+
+    Raises:
+        MissingIndex, BadInput: there is none, or what came is neither a name nor a path.
+        DamagedIndex: its files are not those that its manifest lists.
+    """
+    folder, cure = locate(name_or_path)
+    with _ONE_AT_A_TIME:
+        verify(folder, read(folder, cure), cure, below=(legislative_graph.FOLDER,))
+        with damaged_if_unreadable(folder, cure):
+            return legislative_graph.load(folder) or legislative_graph.build(read_corpus(folder / "corpus"))
 
 
 def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:

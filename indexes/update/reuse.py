@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from indexes.build import legislative_graph
 from indexes.build.encoder_choice import EncoderChoice, borrow, fit_encoder, pretrained, read_lending_corpora
 from indexes.build.fit_settings import FitSettings
 from indexes.build.learned_fusion import FOLDER as LEARNED
@@ -22,6 +23,7 @@ from indexes.update import term_counts
 from indexes.update.diff import CorpusDiff, FormerCorpus
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
+from rag.graph.graph import Graph
 from rag.retrieval.dense import Dense, Kind
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
@@ -30,7 +32,8 @@ from rag.types import ArticleOrder, Floats, Progress, Question
 VECTORS = "vectors.faiss"
 ENCODER = "encoder"
 EXACT = "vectors.npy"  # (n_articles, dim) float32, where vectors.faiss holds rounded ones
-_READ = ("corpus", term_counts.FOLDER, ENCODER, VECTORS, EXACT, FUSION, LEARNED)
+GRAPH = legislative_graph.FOLDER
+_READ = ("corpus", term_counts.FOLDER, ENCODER, VECTORS, EXACT, FUSION, LEARNED, GRAPH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,18 @@ def counts(
     rows = compared.same_words, np.where(same, compared.same_id, -1)
     made = term_counts.updated(former, corpus.articles, learnt, analyser, rows, progress)
     return made, int(np.sum(compared.same_words < 0)), ""
+
+
+def graph(start: Start, compared: CorpusDiff, corpus: Corpus, progress: Progress) -> Graph:
+    """Return the graph that a build would make, reading the references of what changed alone where it can.
+
+    Raises:
+        DamagedIndex: the former graph cannot be read.
+    """
+    with damaged_if_unreadable(start.folder, start.cure):
+        former = legislative_graph.load(start.folder)
+    known = None if former is None else (former, compared.same_words)
+    return legislative_graph.build(corpus, known, progress)
 
 
 def _texts(questions: Iterable[Question]) -> dict[str, list[tuple[str, str]]]:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexes.build import learned_fusion
+from indexes.build import learned_fusion, legislative_graph
 from indexes.build.build import BuildSettings, IndexParts, resolve_analyser, write_index
 from indexes.build.score_distributions import load_fusion
 from indexes.cleaning.steps import RemovedArticle, read_removed
@@ -40,6 +40,7 @@ from indexes.update.reuse import Start
 from indexes.update.term_counts import canonical
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
+from rag.graph.graph import Node
 from rag.ltr.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.term_counts import count
@@ -96,7 +97,7 @@ def _extras(
 
 
 def _stored_extras(
-    extras: Iterable[extras_.Extras], nodes: Sequence[extras_.Node], removed: Sequence[RemovedArticle]
+    extras: Iterable[extras_.Extras], nodes: Sequence[Node], removed: Sequence[RemovedArticle]
 ) -> tuple[object, ...]:
     """Return what a corpus has past what an index holds, for a comparison.
 
@@ -186,7 +187,8 @@ def update_into(
     settings = BuildSettings(bm25=bm25, vectors=made.kind, fusion=fusion, learned=ranker)
     compared.changes.write(part)
     learnt = to_learn_from(corpus.questions)
-    ready = IndexParts(corpus, learnt, analyser, options, counts, made.chosen, made.vectors)
+    graph = reuse.graph(start, compared, corpus, progress)
+    ready = IndexParts(corpus, learnt, analyser, options, counts, graph, made.chosen, made.vectors)
     name = start.manifest.name
     write_index(part, ready, name, version, settings, made.known)
     notes = [note, made.note]
@@ -209,7 +211,7 @@ def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
         or not built_from(place, [start.folder])
     ):
         return False
-    new = _stored_extras((corpus.extras, corpus.question_extras), imported.nodes or (), imported.removed)
+    new = _stored_extras((corpus.extras, corpus.question_extras), corpus.nodes, imported.removed)
     try:
         extras = _extras(place, [a.id for a in corpus.articles], [q.id for q in corpus.questions])
         return _stored_extras(extras, extras_.read_nodes(place), read_removed(place)) == new
@@ -253,6 +255,8 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_V
                     )
                 settings = BM25Settings(**start.manifest.bm25)
                 learned_fusion.save(ranker, corpus, counts, settings, analyser, part)
+                if not (part / legislative_graph.FOLDER).is_dir():  # an earlier release built the index
+                    legislative_graph.save(legislative_graph.build(corpus), part)
             built = datetime.now(UTC).isoformat(timespec="seconds")
             stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
         return paths.index_folder(name) / version

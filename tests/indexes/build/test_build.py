@@ -115,6 +115,7 @@ def test_progress_is_told_of_every_stage(tmp_path: Path) -> None:
         "fitting the encoder to the law",
         "fitting the encoder to questions",
         "encoding articles",
+        "reading references",
     ]
     for stage in stages:
         counts = [(done, total) for what, done, total in told if what == stage]

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 import indexes
 import indexes.__main__ as commands
 from indexes.__main__ import main
+from indexes.build import legislative_graph
 from indexes.build.build import BuildSettings, build_into
 from indexes.build.encoder_choice import EncoderChoice, fit_encoder
 from indexes.build.learned_fusion import (
@@ -45,6 +46,7 @@ from indexes.update.reuse import Start
 from indexes.update.update import refine
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion.settings import FusionSettings
+from rag.graph.graph import Graph
 from rag.ltr.ranker import Ranker
 from rag.ltr.trees import Tree, Trees
 from rag.text.analysers import analyser
@@ -114,30 +116,46 @@ def test_what_articles_refer_to_is_read_once(tmp_path: Path) -> None:
     build_into(tmp_path / "v", village, "village", "v", LEARNED)
     engine = open_index(tmp_path / "v")
     assert engine.searcher.learned is not None
-    kept = np.load(tmp_path / "v" / FOLDER / REFERENCES)
-    assert kept.tolist() == references(village.articles, village.card).tolist()
+    graph = legislative_graph.load(tmp_path / "v")
+    assert graph is not None
+    kept = graph.article_references
+    assert kept.tolist() == sorted(references(village.articles, village.card).tolist())
     assert {(12, 4), (12, 11)} <= set(map(tuple, kept.tolist()))
     around = engine.searcher.learned.evidence.around
     assert np.argwhere(around.refers.toarray()).tolist() == sorted(kept.tolist())
     assert (around.referred.toarray() == around.refers.toarray().T).all()
 
 
-def test_one_of_an_earlier_release_knows_of_no_references(tmp_path: Path) -> None:
+def test_one_of_an_earlier_release_has_references_of_its_own_or_none(tmp_path: Path) -> None:
     folder = tmp_path / "v"
     build_into(folder, VILLAGE, "village", "v", LEARNED)
-    (folder / FOLDER / REFERENCES).unlink()
-    stamp(replace(read(folder, AGAIN), files={}), folder)
-    engine = open_index(folder)
-    assert engine.searcher.learned is not None
-    assert engine.searcher.learned.evidence.around.refers.nnz == 0
-    assert engine.ask(GOAT, k=5).shown
+    shutil.rmtree(folder / legislative_graph.FOLDER)
+    for links in ([], [[0, 3], [2, 1]]):
+        if links:
+            np.save(folder / FOLDER / REFERENCES, np.array(links))
+        stamp(replace(read(folder, AGAIN), files={}), folder)
+        engine = open_index(folder)
+        assert engine.searcher.learned is not None
+        assert np.argwhere(engine.searcher.learned.evidence.around.refers.toarray()).tolist() == links
+        assert engine.ask(GOAT, k=5).shown
 
 
 @pytest.mark.parametrize("links", [[[0, 99]], [[-1, 0]], [[0, 1, 2]], [0, 1], [["a", "b"]]])
 def test_references_of_another_law_are_told(tmp_path: Path, links: list[Any]) -> None:
     folder = tmp_path / "v"
     build_into(folder, VILLAGE, "village", "v", LEARNED)
+    shutil.rmtree(folder / legislative_graph.FOLDER)
     np.save(folder / FOLDER / REFERENCES, np.array(links))
+    stamp(replace(read(folder, AGAIN), files={}), folder)
+    with pytest.raises(DamagedIndex, match=r"python -m indexes build"):
+        open_index(folder)
+
+
+def test_the_graph_of_another_law_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "v"
+    build_into(folder, VILLAGE, "village", "v", LEARNED)
+    shutil.rmtree(folder / legislative_graph.FOLDER)
+    legislative_graph.save(Graph.of(VILLAGE.articles[:3], np.zeros((0, 2), np.int64)), folder)
     stamp(replace(read(folder, AGAIN), files={}), folder)
     with pytest.raises(DamagedIndex, match=r"python -m indexes build"):
         open_index(folder)

@@ -1,0 +1,1 @@
+"""The legislative graph of a corpus, and ranking by it."""
