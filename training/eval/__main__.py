@@ -85,6 +85,8 @@ and when named
                   FOLDER that has learnt from none of the questions asked
   HOW:SYSTEM      of --rerank: the first articles of SYSTEM in another order, such as
                   model:NAME:rrf:bm25,dense by a trained cross-encoder
+  WAY:SYSTEM      SYSTEM ranked by the legislative graph, WAY of siblings references cocited pagerank, its
+                  weight chosen inside folds as for tuned; WAY@WEIGHT:SYSTEM with this weight
   METHOD          another fusion of the hybrid's two: rrf borda min-max z-score percentile comb-sum comb-mnz
   vectors:NAME    means of the word vectors of --vectors; encoder:NAME a pretrained model of --encoder
   METHOD:A,B,..   a fusion of these systems, such as rrf:bm25,dense-law or tuned:bm25,ql,dense
@@ -302,7 +304,7 @@ def _print_results(
         if parsed.tune:
             print(f"fold {i}: tuned to {of.settings}")
         for name, choice in of.fusions.items():
-            print(f"fold {i}: {name} is {choice.settings.method} of {dict(choice.settings.weights)}")
+            print(f"fold {i}: {name} is {choice}")
     for kind, row in counts.items():
         print(f"{kind}: told that another law governs it: {row['told']} of {row['questions']} questions")
 

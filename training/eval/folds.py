@@ -17,8 +17,9 @@ from rag.types import Filter, Question
 from training.eval.context import BenchSettings
 from training.eval.questions import Plan
 from training.eval.run import SystemRun, answer
-from training.eval.workbench import Bench
+from training.eval.workbench import Bench, TunedSmoothing
 from training.fusion.bm25_tuning import choose
+from training.fusion.graph_weight import GraphChoice
 from training.fusion.tuned import Choice, TunedHybrid
 
 FORKS = hasattr(os, "fork")
@@ -30,7 +31,7 @@ class FoldChoice:
     """Hyperparameters chosen for one fold without its questions."""
 
     settings: BenchSettings
-    fusions: Mapping[str, Choice]  # tuned fusion -> its scale and weights
+    fusions: Mapping[str, Choice | GraphChoice]  # tuned system -> its scale and weights
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class FoldEvaluation:
         systems = bench.systems(self.names, learn, settings, unseen)
         found: SystemAnswers = {}
         answer(systems, held, found, bench.progress, self.where)
-        fusions = {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)}
+        tuned = {n: s.choice for n, s in systems.items() if isinstance(s, TunedHybrid | TunedSmoothing)}
+        fusions = {name: choice for name, choice in tuned.items() if choice is not None}
         return FoldChoice(settings, fusions), found
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 
 from rag.errors import BadInput
 from rag.fusion.settings import METHODS
+from rag.graph.smoothing import COCITED, KINDS, PAGERANK
 from rag.ltr.features import GROUPS
 from training.eval.context import Extra
 from training.fusion.inner_folds import LEAST
@@ -30,11 +32,13 @@ MODEL = "model:"  # and the name that --trained gives a trained model
 ENCODER = "encoder:"  # and the name of a pretrained model of --encoder
 # these make no sense without questions to learn from
 LEARNING = ("bm25+questions", "nearest", *EXPANDED_SYSTEMS, TUNED, LEARNED)
+GRAPH_WAYS = ", ".join(KINDS)
 RERANKED = ("pointwise", "listwise", "yes-no")  # HOW:SYSTEM, systems that an evaluation brings along
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (
     f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
     f"{', '.join(EXPANDED_SYSTEMS)}, {UNBRIDGED}, {MODEL}NAME of --trained NAME=FOLDER, "
+    f"WAY:SYSTEM or WAY@WEIGHT:SYSTEM with WAY of {GRAPH_WAYS}, "
     f"or METHOD:PART,PART with METHOD of {_METHODS}"
 )
 
@@ -96,6 +100,39 @@ def excluded_features(name: str) -> tuple[str, ...] | None:
     return groups
 
 
+@dataclass(frozen=True, slots=True)
+class ByGraph:
+    """What the name of a system that is ranked by the legislative graph says."""
+
+    kind: str  # of rag.graph.smoothing.KINDS
+    system: str  # that is ranked so
+    weight: float | None  # None: chosen inside folds of the questions to learn from
+
+
+def by_graph(name: str) -> ByGraph | None:
+    """Return what a name such as "siblings:hybrid" or "pagerank@0.3:hybrid" says; None for another name.
+
+    Raises:
+        BadInput: no system is named, or the weight is none that the way takes.
+    """
+    how, _, system = name.partition(":")
+    kind, at, typed = how.partition("@")
+    if kind not in KINDS:
+        return None
+    if not system:
+        raise BadInput(f"{name}: name the system that is ranked by the graph, such as {kind}:{HYBRID}")
+    if not at:
+        return ByGraph(kind, system, None)
+    most = "0 to under 1" if kind == PAGERANK else "0 or more"
+    try:
+        weight = float(typed)
+    except ValueError:
+        weight = -1.0
+    if not (0 <= weight < (1 if kind == PAGERANK else inf)):
+        raise BadInput(f"{name}: {typed!r} is no weight of {kind}: give {most}, such as {kind}@0.2:{system}")
+    return ByGraph(kind, system, weight)
+
+
 def parse_rerank(name: str) -> tuple[str, str] | None:
     """Return by what a system is re-ranked and which, of a name HOW:SYSTEM; None for another name.
 
@@ -112,8 +149,9 @@ def parse_rerank(name: str) -> tuple[str, str] | None:
 
 
 def single(name: str) -> bool:
-    """Tell whether a system is made of no other: no fusion, learned or not, and none that is re-ranked."""
-    return fused(name) is None and excluded_features(name) is None and parse_rerank(name) is None
+    """Tell whether a system is made of no other: no fusion, learned or not, and none that is ranked again."""
+    others = fused(name), excluded_features(name), parse_rerank(name), by_graph(name)
+    return all(of is None for of in others)
 
 
 def runnable(learning: int, *, given: bool = False, ranker: bool = False) -> list[str]:
@@ -150,6 +188,16 @@ def refuse_unfit(
     for name in names:
         if name in more:
             check(more[name].parts)
+            continue
+        if (way := by_graph(name)) is not None:
+            check([way.system])
+            if not learning and (way.weight is None or way.kind == COCITED):
+                raise BadInput(f"{name} has no questions to learn from: add --folds 5 or --annotated PATH")
+            if given and way.weight is None:
+                raise BadInput(
+                    f"{name} needs questions that its system has not learnt from, and the encoder that ships "
+                    f"has learnt from all: type {way.kind}@0.2:{way.system}, or add --corpus and --folds"
+                )
             continue
         of, groups = fused(name, more), excluded_features(name)
         if of is None and groups is None and name not in SINGLE:

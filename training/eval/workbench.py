@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache as once
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from indexes.build import query_expansion
+import numpy as np
+
+from indexes.build import legislative_graph, query_expansion
 from indexes.build.fit_settings import FitSpec
 from indexes.build.learned_fusion import build_surroundings
-from indexes.corpus.corpus import Corpus
-from indexes.corpus.links import references
-from rag.corpus.structure import Sections
+from indexes.corpus.corpus import Corpus, human_or_synthetic
+from rag.corpus.structure import Sections, citations
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
 from rag.fusion.normalisation import ScoreDistribution
 from rag.fusion.settings import FusionSettings
+from rag.graph.smoothing import GraphSmoothed, Smooth, smoothing
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import LearnedReranker, bm25_over
@@ -42,16 +44,26 @@ from training.eval.system_names import (
     TUNED,
     UNBRIDGED,
     UNTRAINED,
+    ByGraph,
     Fused,
+    by_graph,
     excluded_features,
     fused,
     refuse_unfit,
 )
-from training.fusion.inner_folds import LEAST, InnerRuns
+from training.fusion.graph_weight import GraphChoice, choose_weight
+from training.fusion.inner_folds import LEAST, InnerAnswers, InnerRuns
 from training.fusion.learned import Example, LearnedSettings, examples, fit
 from training.fusion.tuned import INNER_FOLDS, MOST, Choice, TunedHybrid, choose
 
 PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
+
+
+@dataclass(frozen=True, eq=False)
+class TunedSmoothing(GraphSmoothed):
+    """Ranks by a graph, and tells how its weight was chosen; None where it was given."""
+
+    choice: GraphChoice | None = None
 
 
 class Bench:
@@ -94,7 +106,7 @@ class Bench:
         self._fits = EncoderFits(fitted_to or [corpus], self.analyser, fit, cache, progress)
         self._learnt_translation = lru_cache(MAX_CACHED_FITS)(self._learn_translation)
         self.sections = once(partial(Sections.of, corpus.articles, self.order))
-        self._references = once(partial(references, corpus.articles, corpus.card))
+        self.graph = once(partial(legislative_graph.build, corpus))
         self._lawful: tuple[BenchSettings, dict[str, Retriever]] = BenchSettings(), {}
         self.inner = InnerRuns(self.systems, corpus.articles)
         self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
@@ -141,6 +153,8 @@ class Bench:
             return self._expanded_system(name, context, made)
         if name in UNTRAINED:
             return self._of_the_law(name, context.settings)
+        if (way := by_graph(name)) is not None:
+            return self._by_graph(way, context, made)
         if (fusion := fused(name)) is not None:
             return self._fusion(name, fusion, context, made)
         if excluded_features(name) is not None:
@@ -267,18 +281,36 @@ class Bench:
         counts = self.counts(stop_words=chosen.stop_words).with_questions(learn, analyser.terms)
         questions_bm25 = bm25_over(ANNOTATED_FIELDS, counts, chosen.bm25, self.mask, analyser)
         nearest = QuestionKNN(learn, self.order, self.mask, analyser, meaning.encoder)
-        around = build_surroundings(self.corpus.articles, learn, self._references())
+        around = build_surroundings(self.corpus.articles, learn, self.graph().article_references)
         return Evidence(
             keyword, law, questions_bm25, meaning, nearest, around, self._expanded(keyword, context)
         )
 
-    def _choice(self, parts: Mapping[str, Retriever], context: FoldContext) -> Choice:
+    def _by_graph(self, way: ByGraph, context: FoldContext, made: dict[str, Retriever]) -> Retriever:
+        system = self._system(way.system, context, made)
+        smooth, choice = self._smoothing(way.kind, context.learn), None
+        if (weight := way.weight) is None:
+            answered = self._answered({way.system: system}, context)
+            parts = [(part, self._smoothing(way.kind, part.learn)) for part in answered]
+            choice = choose_weight(way.kind, way.system, parts)
+            weight = choice.weight
+        return TunedSmoothing(system, smooth, weight, self.mask, choice)
+
+    def _smoothing(self, kind: str, learn: Sequence[Question]) -> Smooth:
+        """Return a way to rank by the graph; what a machine wrote is no citation, unless all of it is."""
+        people, _ = human_or_synthetic(learn)
+        cited = np.array(citations(self.order.positions, people), dtype=np.int64).reshape(-1, 2)
+        return smoothing(kind, self.graph(), cited)
+
+    def _answered(self, parts: Mapping[str, Retriever], context: FoldContext) -> list[InnerAnswers]:
+        """Return what these systems return for questions that they have not learnt from, to choose by."""
         learn, settings = context.learn, context.settings
         if len(context.dev) >= LEAST:
-            answered = [self.inner.answered(list(parts), context.dev, learn, settings, made=parts)]
-        else:
-            answered = list(self.inner.folds(list(parts), learn, settings, count=INNER_FOLDS, most=MOST))
-        return choose(answered, list(parts), damping=settings.damping)
+            return [self.inner.answered(list(parts), context.dev, learn, settings, made=parts)]
+        return list(self.inner.folds(list(parts), learn, settings, count=INNER_FOLDS, most=MOST))
+
+    def _choice(self, parts: Mapping[str, Retriever], context: FoldContext) -> Choice:
+        return choose(self._answered(parts, context), list(parts), damping=context.settings.damping)
 
     def _distributions(
         self, method: str, parts: Mapping[str, Retriever], context: FoldContext

@@ -26,6 +26,10 @@ class Choice:
     questions: int
     tried: Mapping[str, float]  # scale -> its value at its own best weights
 
+    def __str__(self) -> str:
+        """Say what was chosen."""
+        return f"{self.settings.method} of {dict(self.settings.weights)}"
+
     def to_json(self) -> dict[str, Any]:
         """Return it as a result file holds it."""
         return self.settings.to_json() | {

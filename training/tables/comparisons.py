@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from training.eval.run import Measured
 from training.eval.significance import CONFIDENCE, Comparison, Values, compare
-from training.eval.system_names import fused, single
+from training.eval.system_names import by_graph, fused, single
 
 MEASURES = ("R@10", "R@100", "MRR@10")  # the measures that are compared, where they were asked for
 
@@ -25,15 +25,17 @@ def family(systems: Mapping[str, Values], measures: Sequence[str]) -> list[tuple
     """Return (system, rival, measure) of every comparison.
 
     The rival is the best single system by that very measure, on the very questions: the hardest
-    choice for a fusion. A fusion that names its parts has the best of these for a rival, as far as
-    they were measured. Where no single system was measured the first system is the rival.
+    choice for a fusion. A fusion that names its parts has the best of these for a rival, and what is ranked
+    by the graph the system itself, as far as they were measured. Where no single system was measured the
+    first system is the rival.
     """
     alone = [name for name in systems if single(name)] or list(systems)[:1]
     means = {(name, m): float(of[m].mean()) for name, of in systems.items() for m in measures}
     chosen = []
     for name in systems:
-        of = fused(name)
-        among = [part for part in of.parts if part in systems] if of is not None else []
+        of, way = fused(name), by_graph(name)
+        parts = of.parts if of is not None else (way.system,) if way is not None else ()
+        among = [part for part in parts if part in systems]
         for measure in measures:
             rival = max(among or alone, key=lambda one: means[one, measure])
             if name != rival:

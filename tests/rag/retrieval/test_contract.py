@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
+from rag.graph.graph import Graph
+from rag.graph.smoothing import KINDS, GraphSmoothed, smoothing
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import LearnedReranker
 from rag.ltr.trees import Trees
@@ -157,6 +159,16 @@ def colbert(articles: Sequence[Article], folder: Path, *, by: str) -> Retriever:
     return ColBERT(words, vectors, order, mask, propose)
 
 
+def by_graph(articles: Sequence[Article], folder: Path, *, kind: str, weight: float) -> Retriever:
+    at = {article.id: i for i, article in enumerate(articles)}
+    cited = [(n, at[id_]) for n, ids in enumerate((("9", "e"), ("e", "f1"))) for id_ in ids if id_ in at]
+    named = [(at[one], at[other]) for one, other in (("a", "b"), ("e", "f2")) if {one, other} <= set(at)]
+    cites, links = (np.array(each, np.int64).reshape(-1, 2) for each in (cited, named))
+    graph = Graph.of(articles, links)
+    smooth = smoothing(kind, graph, cites)
+    return GraphSmoothed(bm25(articles, folder, variant="lucene"), smooth, weight, Mask(articles))
+
+
 MAKERS: dict[str, Make] = {
     **{f"bm25 {v}": partial(bm25, variant=v) for v in get_args(Variant)},
     "bm25 from disk": partial(bm25, variant="lucene", disk=True),
@@ -171,6 +183,7 @@ MAKERS: dict[str, Make] = {
     "nearest by words": partial(nearest, encoder=None),
     "learned": learned,
     "bridged": bridged,
+    **{f"by graph: {kind}": partial(by_graph, kind=kind, weight=0.3) for kind in KINDS},
     "splade": splade,
     "colbert": partial(colbert, by=""),
     "colbert by words": partial(colbert, by="words"),
@@ -278,7 +291,7 @@ def test_filters(retriever: Retriever, where: Filter, admitted: set[str]) -> Non
     found = ask(retriever, question, 100, where)
     assert set(ids(found)) == admitted
     if not isinstance(
-        retriever, Hybrid | LearnedReranker
+        retriever, Hybrid | LearnedReranker | GraphSmoothed
     ):  # ranks, and so a fusion, are those of the admitted
         everything = ask(retriever, question, 100)
         assert found == tuple(hit for hit in everything if hit.article_id in admitted)

@@ -13,6 +13,7 @@ import pytest
 
 from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import write
+from rag.graph.smoothing import KINDS
 from rag.types import Question
 from tests.fakes.ranking.benchmark import (
     CORPUS,
@@ -95,6 +96,25 @@ def test_comparisons_choices_and_curves_are_told(
     drawn = json.loads((tmp_path / "o" / "curves.json").read_text(encoding="utf-8"))["curves"]
     assert [(c["a"], c["b"]) for c in drawn["min-max"]] == [("bm25", "ql")]
     assert (tmp_path / "o" / "curves.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_graph_s_weights_are_chosen_inside_folds(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ways = [f"{kind}:bm25" for kind in KINDS]
+    names = ["bm25", "ql", *ways, *(f"{kind}@0:bm25" for kind in KINDS)]
+    assert run("--corpus", corpus, "--folds", 5, "--systems", *names, "--output", tmp_path / "o") == 0
+    printed, entry = capsys.readouterr().out, said(tmp_path / "o")
+    for fold, of in enumerate(entry["fusions"]):
+        assert list(of) == ways
+        for kind, way in zip(KINDS, ways, strict=True):
+            tried = of[way]["tried"]
+            assert tried[str(of[way]["weight"])] == max(tried.values())
+            assert f"fold {fold}: {way} is {kind} with weight {of[way]['weight']}" in printed
+    runs = {name: (tmp_path / "o" / f"{name.replace(':', '-')}.trec").read_text() for name in names}
+    lists = {name: [line.split()[:4] for line in text.splitlines()] for name, text in runs.items()}
+    assert all(lists[f"{kind}@0:bm25"] == lists["bm25"] for kind in KINDS)  # no weight, the same list
+    assert {(c["a"], c["b"]) for c in entry["comparisons"]} >= {(way, "bm25") for way in ways}
 
 
 def test_folds_are_those_of_the_definition(corpus: Path, tmp_path: Path) -> None:

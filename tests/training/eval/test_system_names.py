@@ -9,7 +9,9 @@ from rag.fusion.settings import METHODS
 from training.eval.system_names import (
     SINGLE,
     SYSTEMS,
+    ByGraph,
     Fused,
+    by_graph,
     excluded_features,
     fused,
     parse_rerank,
@@ -43,6 +45,41 @@ def test_what_a_name_says() -> None:
 def test_what_is_re_ranked_and_by_what(name: str, said: tuple[str, str] | None) -> None:
     assert parse_rerank(name) == said
     assert single(name) == (said is None and not name.startswith("rrf"))
+
+
+def test_what_is_ranked_by_the_graph() -> None:
+    assert by_graph("siblings:hybrid") == ByGraph("siblings", "hybrid", None)
+    assert by_graph("pagerank@0.85:rrf:bm25,dense") == ByGraph("pagerank", "rrf:bm25,dense", 0.85)
+    assert by_graph("references@0:cocited@2:bm25") == ByGraph("references", "cocited@2:bm25", 0.0)
+    assert all(by_graph(name) is None for name in (*SINGLE, *SYSTEMS, "rrf:bm25,dense"))
+    assert not single("siblings:bm25")
+    refuse_unfit(["siblings@0.1:bm25", "pagerank@0.1:bm25"], learning=False)
+    refuse_unfit(["siblings:bm25", "cocited@0.1:hybrid"], learning=True)
+    refuse_unfit(["siblings@0.1:bm25"], learning=True, given=True)
+
+
+@pytest.mark.parametrize(("name", "told"), [
+    ("siblings", "name the system"),
+    ("siblings:", "name the system"),
+    ("siblings:bm26", "no system 'bm26'"),
+    ("siblings@:bm25", "no weight of siblings"),
+    ("siblings@much:bm25", "no weight of siblings"),
+    ("siblings@-1:bm25", "0 or more"),
+    ("siblings@nan:bm25", "0 or more"),
+    ("pagerank@1:bm25", "0 to under 1"),
+    ("cousins:bm25", "no system 'cousins:bm25'"),
+])  # fmt: skip
+def test_what_the_graph_cannot_rank(name: str, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        refuse_unfit([name], learning=True)
+
+
+@pytest.mark.parametrize("name", ["siblings:bm25", "cocited@0.1:bm25", "pagerank:bm25"])
+def test_what_the_graph_learns_needs_questions(name: str) -> None:
+    with pytest.raises(BadInput, match="add --folds 5 or --annotated"):
+        refuse_unfit([name], learning=False)
+    with pytest.raises(BadInput, match="encoder"):
+        refuse_unfit(["pagerank:bm25"], learning=True, given=True)
 
 
 @pytest.mark.parametrize("parts", ["", "bm25", "bm25,bm25", "bm25,hybrid", "bm25,", "bm25, dense"])
