@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from rag.errors import BadInput
@@ -96,10 +97,10 @@ class GraphSmoothed:
 def siblings(graph: Graph) -> Spread:
     """Return the mean over the other articles right under the same heading."""
     _, section = np.unique(graph.parent[: graph.articles], return_inverse=True)
-    others = np.bincount(section)[section] - 1.0 if len(section) else np.zeros(0)
+    others = _doubles(np.bincount(section)[section] - 1.0 if len(section) else section)
 
     def spread(scores: Doubles) -> Doubles:
-        sums = np.bincount(section, weights=scores)[section] - scores if len(section) else scores
+        sums = _doubles(np.bincount(section, weights=scores)[section] - scores if len(section) else scores)
         return _over(sums, others)
 
     return spread
@@ -111,7 +112,7 @@ def references(graph: Graph) -> Spread:
     both = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
     links = sp.csr_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(n, n))
     degree = np.diff(links.indptr).astype(np.float64)
-    return lambda scores: _over(links @ scores, degree)
+    return lambda scores: _over(_times(links, scores), degree)
 
 
 def cocited(graph: Graph, citations: Ints) -> Spread:
@@ -124,15 +125,26 @@ def cocited(graph: Graph, citations: Ints) -> Spread:
     cites = cites[many]  # a question that cites one article says nothing of another
     shape = (int(cites[:, 0].max(initial=-1)) + 1, n)
     citing = sp.csr_array((np.ones(len(cites)), (cites[:, 0], cites[:, 1])), shape=shape)
-    others = np.asarray(citing.sum(axis=1)).ravel() - 1.0
-    asked = np.asarray(citing.sum(axis=0)).ravel()
+    others = _doubles(np.bincount(cites[:, 0], minlength=shape[0]) - 1)
+    asked = _doubles(np.bincount(cites[:, 1], minlength=n))
     back = sp.csr_array(citing.T)
-    own = back @ _over(np.ones(len(others)), others)  # what an article's own score counts in those means
+    # what an article's own score counts in those means
+    own = _times(back, _over(np.ones(len(others)), others))
 
     def spread(scores: Doubles) -> Doubles:
-        return _over(back @ _over(citing @ scores, others) - scores * own, asked)
+        means = _over(_times(citing, scores), others)
+        return _over(_times(back, means) - scores * own, asked)
 
     return spread
+
+
+def _doubles(values: npt.ArrayLike) -> Doubles:
+    return np.asarray(values, np.float64).ravel()
+
+
+def _times(matrix: sp.csr_array, vector: Doubles) -> Doubles:
+    product: Any = matrix @ vector
+    return np.asarray(product, np.float64)
 
 
 def _over(sums: Doubles, counts: Doubles) -> Doubles:
@@ -180,9 +192,10 @@ class Walk:
         begin[: self.articles] = start / start.sum()
         at = begin
         for _ in range(_STEPS):
-            gone = damping * (self.back @ at)
+            gone = damping * _times(self.back, at)
             new = gone + (1 - gone.sum()) * begin
             moved, at = float(np.abs(new - at).sum()), new
             if moved < _TOLERANCE:
                 break
-        return at[: self.articles] / at[: self.articles].max()
+        found = at[: self.articles]
+        return _doubles(found / found.max())
