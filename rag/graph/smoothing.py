@@ -24,7 +24,7 @@ from rag.errors import BadInput
 from rag.fusion.rank_fusion import ranks
 from rag.graph.graph import Graph
 from rag.retrieval.base import Mask
-from rag.types import EMPTY, Bools, Doubles, Filter, Ints, Ranking, Retriever, rank
+from rag.types import EMPTY, ArticleOrder, Bools, Doubles, Filter, Ints, Ranking, Retriever, rank
 
 DEPTH = 1000  # articles of the list that are looked at
 DECIMALS = 9  # that scores are rounded to: less is what the order of a sum makes of it
@@ -62,7 +62,7 @@ def smoothing(kind: str, graph: Graph, citations: Ints) -> Smooth:
 
 
 def rerank(ranking: Ranking, smooth: Smooth, weight: float, k: int, keep: Bools | None = None) -> Ranking:
-    """Return the first k of a ranking whose scores, 1 / rank, are smoothed.
+    """Return the first k of a ranking, which is in the corpus's order, by its scores, 1 / rank, smoothed.
 
     An article that is not in the ranking has 0, and joins it where the graph lifts it, unless `keep`,
     (n_articles,), leaves it out. Weight 0 returns the ranking as it is.
@@ -80,18 +80,20 @@ def rerank(ranking: Ranking, smooth: Smooth, weight: float, k: int, keep: Bools 
 
 @dataclass(frozen=True, eq=False)
 class GraphSmoothed:
-    """Ranks by a retriever, then by the graph of its corpus; the rankings share the corpus's order."""
+    """Ranks by a retriever, then by the graph of its corpus."""
 
     retriever: Retriever
     smooth: Smooth
     weight: float
+    order: ArticleOrder
     mask: Mask
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; whatever the graph adds passes the filter too."""
         keep = self.mask(where)
         found = self.retriever.search(questions, max(k, DEPTH) if k > 0 else 0, where)
-        return [rerank(ranking, self.smooth, self.weight, k, keep) for ranking in found]
+        lists = (ranking.within(self.order) for ranking in found)  # a fusion may have an order of its own
+        return [rerank(ranking, self.smooth, self.weight, k, keep) for ranking in lists]
 
 
 def siblings(graph: Graph) -> Spread:

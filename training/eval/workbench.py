@@ -292,9 +292,9 @@ class Bench:
         if (weight := way.weight) is None:
             answered = self._answered({way.system: system}, context)
             parts = [(part, self._smoothing(way.kind, part.learn)) for part in answered]
-            choice = choose_weight(way.kind, way.system, parts)
+            choice = choose_weight(way.kind, way.system, parts, self.order)
             weight = choice.weight
-        return TunedSmoothing(system, smooth, weight, self.mask, choice)
+        return TunedSmoothing(system, smooth, weight, self.order, self.mask, choice)
 
     def _smoothing(self, kind: str, learn: Sequence[Question]) -> Smooth:
         """Return a way to rank by the graph; what a machine wrote is no citation, unless all of it is."""

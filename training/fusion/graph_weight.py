@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag.graph.smoothing import PAGERANK, Smooth, rerank
+from rag.types import ArticleOrder
 from training.eval.metrics import per_question
 from training.fusion.inner_folds import InnerAnswers
 from training.fusion.weight_search import DEPTH, MEASURES
@@ -38,6 +39,7 @@ def choose_weight(
     kind: str,
     system: str,
     answered: Sequence[tuple[InnerAnswers, Smooth]],
+    order: ArticleOrder,
     measures: Sequence[str] = MEASURES,
 ) -> GraphChoice:
     """Choose the weight of a way to rank the lists of a system by the graph.
@@ -48,7 +50,7 @@ def choose_weight(
     tried: dict[float, float] = {}
     for weight in DAMPINGS if kind == PAGERANK else WEIGHTS:
         runs = {
-            question: rerank(ranking, smooth, weight, DEPTH)
+            question: rerank(ranking.within(order), smooth, weight, DEPTH)
             for part, smooth in answered
             for question, ranking in part.runs[system].items()
         }

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from rag.errors import BadInput
 from rag.graph.graph import Graph
-from rag.graph.smoothing import KINDS, Walk, cocited, references, rerank, siblings, smoothing
-from rag.types import Article, ArticleOrder, Ints, Ranking, rank
+from rag.graph.smoothing import KINDS, GraphSmoothed, Walk, cocited, references, rerank, siblings, smoothing
+from rag.retrieval.base import Mask
+from rag.types import EMPTY, Article, ArticleOrder, Filter, Ints, Ranking, rank
 
 CODE = "Code"
 
@@ -52,6 +53,21 @@ def test_a_list_by_hand() -> None:
     assert found == (("a0", 1.0), ("a1", 0.5), ("a2", 0.5), ("a4", pytest.approx(1 / 3)), ("a3", 0.25))
     keep = np.array([True, False, True, True, True])
     assert rerank(ranking, smoothing("siblings", graph, pairs()), 0.5, 3, keep).ids == ["a0", "a2", "a4"]
+
+
+class Fixed:
+    """Has one list, in an order of its own, as a fusion of lists of different orders has."""
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        return [Ranking.of([("a2", 2.0), ("a0", 1.0)][:k]) if question else EMPTY for question in questions]
+
+
+def test_lists_may_come_in_another_order() -> None:
+    articles = law("A", "A", "B", "B")
+    graph, order = Graph.of(articles, pairs()), ArticleOrder.of([a.id for a in articles])
+    made = GraphSmoothed(Fixed(), smoothing("siblings", graph, pairs()), 0.5, order, Mask(articles))
+    found = made.search(["one", ""], 3)
+    assert [ranking.ids for ranking in found] == [["a2", "a0", "a3"], []]
 
 
 def test_a_walk_comes_to_rest_where_algebra_says() -> None:

@@ -166,7 +166,8 @@ def by_graph(articles: Sequence[Article], folder: Path, *, kind: str, weight: fl
     cites, links = (np.array(each, np.int64).reshape(-1, 2) for each in (cited, named))
     graph = Graph.of(articles, links)
     smooth = smoothing(kind, graph, cites)
-    return GraphSmoothed(bm25(articles, folder, variant="lucene"), smooth, weight, Mask(articles))
+    base, order = bm25(articles, folder, variant="lucene"), ArticleOrder.of([a.id for a in articles])
+    return GraphSmoothed(base, smooth, weight, order, Mask(articles))
 
 
 MAKERS: dict[str, Make] = {
