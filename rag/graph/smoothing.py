@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil, log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,8 +29,7 @@ from rag.types import EMPTY, ArticleOrder, Bools, Doubles, Filter, Ints, Ranking
 
 DEPTH = 1000  # articles of the list that are looked at
 DECIMALS = 9  # that scores are rounded to: less is what the order of a sum makes of it
-_TOLERANCE = 1e-9  # a walk has come to rest when all its probabilities together move by less
-_STEPS = 500  # at most
+_TOLERANCE = 1e-9  # by how much all probabilities of a walk together may still be off
 SIBLINGS, REFERENCES, COCITED, PAGERANK = "siblings", "references", "cocited", "pagerank"
 KINDS = (SIBLINGS, REFERENCES, COCITED, PAGERANK)
 
@@ -193,11 +193,8 @@ class Walk:
         begin = np.zeros(self.back.shape[0])
         begin[: self.articles] = start / start.sum()
         at = begin
-        for _ in range(_STEPS):
+        for _ in range(ceil(log(_TOLERANCE / 2) / log(damping)) if damping else 0):
             gone = damping * _times(self.back, at)
-            new = gone + (1 - gone.sum()) * begin
-            moved, at = float(np.abs(new - at).sum()), new
-            if moved < _TOLERANCE:
-                break
+            at = gone + (1 - gone.sum()) * begin
         found = at[: self.articles]
         return _doubles(found / found.max())

@@ -30,7 +30,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training.benchmark import asking, encoder, flame, fusion, growth, neural, peers, update
+from training.benchmark import asking, encoder, flame, fusion, graph, growth, neural, peers, update
 from training.benchmark.timing import mebibytes, milliseconds
 from training.pages.serving import served
 from training.pages.speed import BROWSERS, chromium
@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "corpus": ("--corpus PATH", lambda: _lexical(parsed.corpus)),
         "update": ("--update PATH", lambda: update.measure(parsed.update, _say, parsed.encoder)),
         "learned": ("--learned PATH", lambda: fusion.measure(parsed.learned, _say)),
+        "graph": ("--graph PATH", lambda: graph.measure(parsed.graph, _say)),
         "encoding": ("--encoding", lambda: encoder.shipped(_say)),
         "fitting": ("--fitting PATH", lambda: encoder.fitting(parsed.fitting, _say)),
         "neural": ("--neural", lambda: neural.measure(say)),
@@ -79,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     law("--update", help="law of which 1 %% changes: an update is measured beside a full build")
     top.add_argument("--encoder", default="auto", help="of the build that --update measures")
     law("--learned", help="law with questions: a learned fusion and its explanation")
+    law("--graph", help="law of which the graph is made, saved, opened and asked")
     flag("--encoding", help="the encoder that ships: its size, a question")
     law("--fitting", help="law, with questions if it has any: an encoder is fitted to it, and encodes them")
     help_text = "gradient caching, MaxSim and SPLADE search beside those of sentence-transformers"
