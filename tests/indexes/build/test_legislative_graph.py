@@ -22,11 +22,15 @@ from indexes.corpus.links import references
 from indexes.store import manifest
 from indexes.store.open_index import open_graph
 from indexes.update.diff import FormerCorpus, compare
+from indexes.update.reuse import Start
+from indexes.update.update import refine
 from rag.errors import DamagedIndex
 from rag.graph.graph import Node
+from rag.ltr.ranker import Ranker
+from rag.ltr.trees import Trees
 from rag.types import Article
 from tests.fakes.law.changing_law import AGAIN, built, hashes, updated
-from tests.fakes.law.corpus import CODE, NONE, VILLAGE, edition
+from tests.fakes.law.corpus import CODE, FIT, NONE, VILLAGE, edition, install
 
 TEXTS = (
     "Rien.",
@@ -161,6 +165,19 @@ def test_an_index_of_an_earlier_release_has_its_graph_made(tmp_path: Path) -> No
     assert "graph/graph.json" not in manifest.read(folder, AGAIN).files
     updated(tmp_path / "new", folder, edition(1))  # which has one again
     assert (tmp_path / "new" / legislative_graph.FOLDER).is_dir()
+
+
+def test_a_learned_fusion_of_an_index_without_a_graph_brings_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
+    version = install(settings=FIT)
+    shutil.rmtree(version / legislative_graph.FOLDER)
+    manifest.stamp(replace(manifest.read(version, AGAIN), files={}), version)
+    made = refine("village", Start.of("village"), Ranker(Trees((), ())))
+    graph = legislative_graph.load(made)
+    assert graph is not None
+    assert graph.references.tolist() == legislative_graph.build(VILLAGE).references.tolist()
 
 
 def test_a_damaged_graph_is_told(tmp_path: Path) -> None:
