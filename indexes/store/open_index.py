@@ -124,22 +124,24 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
             stacklevel=4,  # whoever called open_index
         )
     order, mask = articles.order, Mask(articles)
+    sections = cache(partial(Sections.of, articles, order))  # made when first looked at
+    learnt = to_learn_from(law.questions)
     with damaged_if_unreadable(folder, cure):
-        keyword = BM25.load(folder / "bm25", order, mask, analyser, manifest.bm25["weights"])
+        # people's own words say more than what stands before an article
+        before = None if learnt else lambda: sections().numbers
+        keyword = BM25.load(folder / "bm25", order, mask, analyser, manifest.bm25["weights"], before)
         distributions, fusion = read_distributions(folder), read_fusion(folder)
     meaning = _meaning(folder, manifest, analyser, order, mask, cure)
     asking = _of_questions(analyser, card, keyword, meaning)
     keyword.analyser = asking
     if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
         meaning.encoder = replace(meaning.encoder, analyser=asking)
-    learnt = to_learn_from(law.questions)
     counts_folder = folder / term_counts.FOLDER
     with damaged_if_unreadable(folder, cure):
         rows = term_counts.rows(counts_folder, order, keyword.index.vocab_dict)
         expanded = query_expansion.load(folder, keyword)
         learned = read_learned(folder, keyword, meaning, articles, learnt, expanded)
     fusion = fusion or FusionSettings()
-    sections = cache(partial(Sections.of, articles, order))  # made when first looked at
     question_knn: QuestionKNN | None = None
     if QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None

@@ -24,7 +24,7 @@ from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.question_knn import QuestionKNN
-from rag.retrieval.term_counts import ANSWERS_FIELD, QUESTIONS_FIELD, TermCounts, term_ids
+from rag.retrieval.term_counts import ANSWERS_FIELD, PRECEDING_FIELD, QUESTIONS_FIELD, TermCounts, term_ids
 from rag.text import Analyser, surface_forms
 from rag.types import Article, Floats, Question, Retriever, WordShare
 
@@ -181,6 +181,12 @@ class Explainer:
             total = sum(held.values())
             parts = {f: share * (value / total) for f, value in held.items() if value > 0}
             shares[article_id].append(WordShare(term, surface.get(term, term), share, parts))
+        lent = bm25.from_preceding(term_ids(terms, known), rows)
+        for row, column in np.argwhere(~np.isnan(lent)).tolist():
+            term, share = terms[row], asked[terms[row]] * float(lent[row, column])
+            shares[found[column]].append(
+                WordShare(term, surface.get(term, term), share, {PRECEDING_FIELD: share})
+            )
         if expanded is not None:
             for id_, own in expanded.shares(question, positions, counts).items():
                 shares[id_].extend(own)

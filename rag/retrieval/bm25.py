@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -17,9 +18,10 @@ from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
 from rag.retrieval.term_counts import FieldCounts, Postings, Weights, document_frequency, term_ids
 from rag.text import Analyser
-from rag.types import ArticleOrder, Doubles, Floats
+from rag.types import ArticleOrder, Doubles, Floats, Ints
 
 BLOCK = 50_000  # articles that are scored at a time
+PRECEDING = 0.2  # of what a term adds to the article before: 0.1 to 0.5 were tried (docs/ranking.md)
 RECENT = 2  # questions whose scores stay at hand: a learned fusion looks at them again
 Variant: TypeAlias = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
 # An answer is ten times as long as its question: at full weight it would drown the article's own words.
@@ -110,18 +112,39 @@ class BM25(ScoredRetriever):
     """
 
     def __init__(
-        self, index: bm25s.BM25, order: ArticleOrder, mask: Mask, analyser: Analyser, weights: Weights
+        self,
+        index: bm25s.BM25,
+        order: ArticleOrder,
+        mask: Mask,
+        analyser: Analyser,
+        weights: Weights,
+        sections: Callable[[], Ints] | None = None,
     ) -> None:
-        """Take an index made by `build` or read by `load`; its field weights are for explanation."""
+        """Take an index made by `build` or read by `load`; its field weights are for explanation.
+
+        With `sections`, (n_articles,) numbers of the headings that articles stand right under, asked for with
+        the first question, an article that shares a term with the question has a part of what the terms that
+        it lacks add to the article before it under the same headings: laws are written to be read on, and
+        "aggravating circumstances" do not name the offence that they aggravate (a sentence by its context:
+        Fernández, Losada & Azzopardi 2011).
+        """
         super().__init__(order, mask)
         self.index, self.analyser, self.weights = index, analyser, weights
+        self.sections = sections
         # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
         self.postings = Postings(*(np.asarray(index.scores[part]) for part in Postings._fields))
         self.recent = lru_cache(maxsize=RECENT)(self._scores)
 
     @classmethod
-    def build(cls, counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
-        """Score every term of every article."""
+    def build(
+        cls,
+        counts: FieldCounts,
+        settings: BM25Settings,
+        mask: Mask,
+        analyser: Analyser,
+        sections: Callable[[], Ints] | None = None,
+    ) -> BM25:
+        """Score every term of every article; for `sections` see the class."""
         matrix = term_scores(counts, settings)
         index = bm25s.BM25(
             k1=settings.k1, b=settings.b, delta=settings.delta, method="lucene", backend="numpy",
@@ -135,7 +158,7 @@ class BM25(ScoredRetriever):
             "num_docs": matrix.shape[0],
         }
         index.nonoccurrence_array = None
-        return cls(index, counts.order, mask, analyser, settings.weights)
+        return cls(index, counts.order, mask, analyser, settings.weights, sections)
 
     def save(self, folder: Path) -> None:
         """Write the index's arrays and vocabulary under the folder."""
@@ -149,13 +172,25 @@ class BM25(ScoredRetriever):
         mask: Mask,
         analyser: Analyser,
         weights: Weights = EVEN_WEIGHTS,
+        sections: Callable[[], Ints] | None = None,
     ) -> BM25:
         """Open an index that `save` wrote; its arrays stay on disk, memory-mapped.
 
-        Its scores hold the field weights already: explanation needs them to split a score by field.
+        Its scores hold the field weights already: explanation needs them to split a score by field. For
+        `sections` see the class.
         """
         index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
-        return cls(index, order, mask, analyser, weights)
+        return cls(index, order, mask, analyser, weights, sections)
+
+    @cached_property
+    def following(self) -> Ints:
+        """The position of the next article under the same headings, (n_articles,); -1 after the last."""
+        sections = self.sections() if self.sections is not None else np.arange(len(self.order.ids))
+        row = np.argsort(sections, kind="stable")
+        joined = sections[row[1:]] == sections[row[:-1]]
+        found = np.full(len(sections), -1, dtype=np.int64)
+        found[row[:-1][joined]] = row[1:][joined]
+        return found
 
     def documents(self) -> dict[str, int]:
         """Return in how many articles each term stands."""
@@ -169,6 +204,42 @@ class BM25(ScoredRetriever):
     def _scores(self, question: str) -> Floats:
         """Compute `scores`; `recent` keeps those of the last questions. Not to be written to."""
         ids = term_ids(self.analyser.terms(question), self.index.vocab_dict)
-        scores = self.postings.scores(ids, len(self.order.ids)).astype(np.float32)
+        summed = self.postings.scores(ids, len(self.order.ids))
+        if self.sections is not None:
+            at, adds = self._from_preceding(ids)
+            summed += np.bincount(at, weights=adds, minlength=len(summed))
+        scores = summed.astype(np.float32)
         scores.flags.writeable = False
         return scores
+
+    def _from_preceding(self, ids: Ints) -> tuple[Ints, Doubles]:
+        """Return positions, and what terms that are not there add from the article before."""
+        where, data = np.zeros(0, np.int64), np.zeros(0)
+        for term, times in zip(*np.unique(ids, return_counts=True), strict=True):
+            span = slice(*self.postings.indptr[term : term + 2].tolist())
+            holding = self.postings.indices[span]  # in order
+            after = self.following[holding]
+            held = holding.take(np.searchsorted(holding, after), mode="clip") == after
+            lacks = (after >= 0) & ~held
+            where = np.concatenate([where, after[lacks]])
+            data = np.concatenate(
+                [data, PRECEDING * times * self.postings.data[span][lacks].astype(np.float64)]
+            )
+        return where, data
+
+    def from_preceding(self, terms: Ints, positions: Ints) -> Doubles:
+        """Return what each term adds to articles by the one before them, (n_terms, n); nan where it does not.
+
+        A term that an article holds itself adds nothing more.
+        """
+        added = np.full((len(terms), len(positions)), np.nan)
+        if self.sections is None or not len(positions):
+            return added
+        preceding = np.full(len(self.following), -1)
+        has = self.following >= 0
+        preceding[self.following[has]] = np.flatnonzero(has)
+        before = preceding[positions]
+        there = self.postings.of_terms(terms, np.maximum(before, 0))
+        lacks = np.isnan(self.postings.of_terms(terms, positions)) & (before >= 0)
+        added[lacks] = PRECEDING * there[lacks]
+        return added

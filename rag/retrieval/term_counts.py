@@ -20,6 +20,7 @@ from rag.types import Article, ArticleOrder, Doubles, Ints, Progress, Question, 
 LAW_FIELDS = ("text", "headings", "code")
 QUESTIONS_FIELD = "questions"  # annotated-question expansion
 ANSWERS_FIELD = "answers"  # what was answered to those questions, where it is known
+PRECEDING_FIELD = "preceding"  # terms of the article before, in explanations: see `rag.retrieval.bm25`
 ANNOTATED_FIELDS = (QUESTIONS_FIELD, ANSWERS_FIELD)
 Weights: TypeAlias = Mapping[str, float]  # field -> weight of 0 or more
 TermCounts: TypeAlias = Mapping[str, Mapping[str, int]]  # field -> term -> how often, where it stands

@@ -77,6 +77,8 @@ systems
   learned         boosted trees (LambdaMART) and small networks over what all systems say of the first 1,000
                   candidates, fitted inside folds in the same way; from 100 questions to learn from on
 and when named
+  bm25+preceding  text, headings and code, and a part of the words of the article before: what an index
+                  without annotated questions answers with
   dense-law       the encoder fitted to the law alone
   nearest         the articles that the most similar questions to learn from cite, and those around them
   learned-without:GROUP,..  without features of these groups: words meaning questions place both prior general

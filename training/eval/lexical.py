@@ -8,6 +8,7 @@ from typing import Any
 
 from indexes.corpus.corpus import Corpus
 from indexes.update import term_counts
+from rag.corpus.structure import section_numbers
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
@@ -18,6 +19,7 @@ from rag.text.spelling import document_frequencies, tolerant
 from rag.types import ArticleOrder, Progress, Question, Retriever
 from training.eval.context import BenchSettings
 from training.eval.encoders import MAX_CACHED_FITS, FitCache
+from training.eval.system_names import PRECEDING
 
 
 class Lexicon:
@@ -74,14 +76,15 @@ class Lexicon:
         return tolerant(analyser, document_frequencies(documents, self._also, self._corpus.card, analyser))
 
     def system(self, name: str, learn: Sequence[Question], chosen: BenchSettings) -> Retriever:
-        """Return bm25, bm25+questions, tfidf or ql; only bm25+questions learns from the questions."""
+        """Return a BM25, tfidf or ql; only bm25+questions learns from the questions."""
         analyser = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
         learns = name == "bm25+questions"
         asks = self.question_analyser(learn if learns else (), stop_words=chosen.stop_words)
         if learns:
             counts = counts.with_questions(learn, analyser.terms)
-        if learns or name == "bm25":
-            return BM25.build(counts, chosen.bm25, self.mask, asks)
+        if name in ("bm25", "bm25+questions", PRECEDING):
+            sections = partial(section_numbers, self._corpus.articles) if name == PRECEDING else None
+            return BM25.build(counts, chosen.bm25, self.mask, asks, sections)
         law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}
         return (TfIdf if name == "tfidf" else QueryLikelihood)(counts, law, self.mask, asks)

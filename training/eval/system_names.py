@@ -18,10 +18,21 @@ from training.fusion.learned import TO_LEARN_FROM
 # words bridged: typed words and those that the law has for them; the latter alone
 EXPANDED_SYSTEMS = {"bm25+bridge": "bm25", "bm25+questions+bridge": "bm25+questions", "bridge": ""}
 EXPANDED_BM25 = "bm25+questions+bridge"  # the words of an index that has a bridge
-SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest", *EXPANDED_SYSTEMS)
+PRECEDING = "bm25+preceding"  # the words of an index that has no questions
+SINGLE = (
+    "bm25",
+    PRECEDING,
+    "bm25+questions",
+    "tfidf",
+    "ql",
+    "dense",
+    "dense-law",
+    "nearest",
+    *EXPANDED_SYSTEMS,
+)
 # those measured unless named
 SYSTEMS = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "hybrid", "tuned", "learned")
-UNTRAINED = ("bm25", "tfidf", "ql", "dense-law")  # these learn from no question
+UNTRAINED = ("bm25", PRECEDING, "tfidf", "ql", "dense-law")  # these learn from no question
 HYBRID = "hybrid"
 UNBRIDGED = "hybrid-without-bridge"  # what the index would answer with if it had none
 TUNED = "tuned"

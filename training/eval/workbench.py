@@ -41,6 +41,7 @@ from training.eval.system_names import (
     EXPANDED_SYSTEMS,
     HYBRID,
     NETWORKS,
+    PRECEDING,
     TUNED,
     UNBRIDGED,
     UNTRAINED,
@@ -213,7 +214,7 @@ class Bench:
             if name == HYBRID and self._translation is not None and "bm25+questions" in systems:
                 systems |= {"bm25+questions": EXPANDED_BM25}
         else:
-            keyword = "bm25+questions" if context.learn else "bm25"
+            keyword = "bm25+questions" if context.learn else PRECEDING
             if name == HYBRID and context.learn and chosen.bridged:
                 keyword = EXPANDED_BM25
             systems = {part: part for part in fusion.parts or (keyword, "dense")}

@@ -85,6 +85,7 @@ FIELDS: Mapping[str, str] = {
     "code": N_("name of the code"),
     "questions": N_("earlier questions"),
     "answers": N_("answers to earlier questions"),
+    "preceding": N_("the article before"),
 }
 REASONS: Mapping[str, str] = {  # rag.ltr.features.GROUPS
     "words": N_("the words of your question"),

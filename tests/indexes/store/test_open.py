@@ -13,6 +13,7 @@ from indexes.build.build import build
 from indexes.corpus.corpus import write
 from indexes.store import paths, versions
 from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
+from rag.retrieval.bm25 import BM25
 from rag.types import Filter
 from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, change_manifest, edition, first, install
 
@@ -65,6 +66,21 @@ def test_what_is_opened_answers(home: Path) -> None:
     assert shown.why.known
     nothing = Filter(codes=frozenset({"another"}))
     assert engine.ask(GOAT, where=nothing).shown == ()
+
+
+def test_only_law_without_annotated_questions_is_searched_by_the_words_of_the_article_before(
+    home: Path,
+) -> None:
+    for law, lends in ((VILLAGE, False), (replace(VILLAGE, questions=()), True)):
+        install(law)
+        keyword = indexes.open("village").searcher.keyword
+        assert isinstance(keyword, BM25)
+        assert (keyword.sections is not None) is lends
+    headings = [(article.code, *article.headings) for article in VILLAGE.articles]
+    following = keyword.following.tolist()
+    assert max(following) > 0
+    for at, after in enumerate(following):
+        assert after == next((i for i in range(at + 1, 12) if headings[i] == headings[at]), -1)
 
 
 @pytest.mark.parametrize("name", ["Village", "", "a b", "-a", "é", "a" * 65, "..", "a.b"])

@@ -19,7 +19,7 @@ from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.term_counts import FieldCounts, count
+from rag.retrieval.term_counts import PRECEDING_FIELD, FieldCounts, count
 from rag.text.analysers import analyser
 from rag.types import Article, Encoder, Floats, Question, Retriever
 from tests.fakes.ranking.engines import engine_of
@@ -126,6 +126,39 @@ def test_meaning_adds_up_to_the_cosine_and_ranks_to_the_fused_score(question: st
     for shown in by_meaning.shown:
         if not shown.why.known:
             assert alone[shown.article.id].cosine == pytest.approx(shown.score, abs=1e-5)  # rank() rounds
+
+
+@settings(deadline=None, max_examples=100)
+@given(question=QUESTIONS)
+def test_what_the_article_before_lends_is_told_apart_and_adds_up(question: str) -> None:
+    fields = count(ARTICLES, CUT)
+    keyword = BM25.build(fields, BM25Settings(), Mask(ARTICLES), CUT, lambda: np.array([0, 0, 1, 1, 1]))
+    result, told = of(engine_of(ARTICLES, CUT, keyword, None), question)
+    scores = dict(zip(keyword.order.ids, keyword.scores(result.question).tolist(), strict=True))
+    lent = {
+        word.term: set(word.fields)
+        for each in told.values()
+        for word in each.words
+        if PRECEDING_FIELD in word.fields
+    }
+    assert all(fields == {PRECEDING_FIELD} for fields in lent.values())
+    if not any(s.why.known for s in result.shown):
+        assert all(e.bm25 == pytest.approx(scores[id_], rel=1e-6) for id_, e in told.items())
+
+
+def test_what_the_article_before_lends_by_hand() -> None:
+    keyword = BM25.build(
+        count(ARTICLES, CUT), BM25Settings(), Mask(ARTICLES), CUT, lambda: np.array([0, 0, 1, 1, 1])
+    )
+    _, told = of(engine_of(ARTICLES, CUT, keyword, None), "planter des branches, payer un dommage")
+    assert {word.word: set(word.fields) for word in told["b"].words} == {
+        "branches": {"text"},
+        "planter": {PRECEDING_FIELD},
+    }
+    assert {word.word: set(word.fields) for word in told["d"].words} == {
+        "dommage": {"text", "headings"},
+        "payer": {PRECEDING_FIELD},
+    }
 
 
 def test_fields_by_hand() -> None:

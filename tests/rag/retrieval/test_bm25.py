@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
-from rag.retrieval.bm25 import BM25, BM25Settings, Variant
+from rag.retrieval.bm25 import BM25, PRECEDING, BM25Settings, Variant
 from rag.retrieval.term_counts import count
 from rag.types import Article, Question
 from tests.fakes.law.law import SPLIT, corpora, plain_articles, queries
@@ -155,3 +155,26 @@ def test_on_disk_it_is_the_same_and_memory_mapped(tmp_path: Path, texts: list[li
 def test_settings_that_no_bm25_can_use(wrong: dict[str, object], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         BM25Settings(**wrong)  # type: ignore[arg-type]
+
+
+@given(corpora(), queries(), st.lists(st.integers(0, 2), min_size=40, max_size=40))
+def test_what_an_article_lacks_is_lent_by_the_one_before_it(
+    texts: list[list[str]], query: list[str], sections: list[int]
+) -> None:
+    articles, of = plain_articles(texts), np.array(sections[: len(texts)] + [3] * (len(texts) - 40))
+    alone = build(articles, BM25Settings(weights=TEXT))
+    counts = count(articles, SPLIT)
+    made = BM25.build(counts, BM25Settings(weights=TEXT), Mask(articles), SPLIT, lambda: of)
+    known = {term: made.index.vocab_dict[term] for term in dict.fromkeys(query) if term in counts.vocabulary}
+    lent = made.from_preceding(np.array(list(known.values()), np.int64), np.arange(len(texts)))
+    expected = alone.scores(" ".join(query)).astype(np.float64)
+    for i, text in enumerate(texts):
+        before = [j for j in range(i) if of[j] == of[i]]
+        for row, term in enumerate(known):
+            adds = alone.scores(term)[before[-1]] if before else -math.inf
+            if term in text or adds == -math.inf:
+                assert math.isnan(lent[row, i])
+            else:
+                assert lent[row, i] == pytest.approx(PRECEDING * adds, abs=1e-6)
+                expected[i] += query.count(term) * PRECEDING * adds
+    assert made.scores(" ".join(query)) == pytest.approx(expected, abs=2e-5)

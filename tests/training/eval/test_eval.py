@@ -431,7 +431,7 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_hybrid_without_questions_is_of_bm25_and_the_encoder() -> None:
     systems = Bench(CORPUS).systems(["hybrid"], [])
-    assert list(systems["hybrid"].parts) == ["bm25", "dense"]  # type: ignore[attr-defined]
+    assert list(systems["hybrid"].parts) == ["bm25+preceding", "dense"]  # type: ignore[attr-defined]
     learnt = Bench(CORPUS).systems(["hybrid"], QUESTIONS[:18])
     assert list(learnt["hybrid"].parts) == ["bm25+questions+bridge", "dense"]  # type: ignore[attr-defined]
     plain = Bench(CORPUS).systems(["hybrid-without-bridge"], QUESTIONS[:18])
