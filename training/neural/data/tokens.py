@@ -69,7 +69,7 @@ class Tokens:
             stride=self.text.chunk_overlap,
             return_overflowing_tokens=True,
         )
-        return [list(ids) for ids in found["input_ids"]]
+        return [list(ids) for ids in found["input_ids"][: self.text.chunks or None]]
 
     def _truncated(self, text: str, tokens: int) -> Ids:
         return list(self.tokenizer(sound(text), truncation=True, max_length=tokens)["input_ids"])

@@ -115,9 +115,15 @@ def _check(recipe: Recipe, where: str) -> None:
         )
     if bool(training.steps) == bool(training.epochs):
         raise BadInput(f"{where}: [training] needs either steps or epochs, above 0")
-    if recipe.system != "biencoder" and (model.towers == 2 or recipe.text.chunk_tokens):
+    if recipe.system != "biencoder" and (model.towers == 2 or recipe.text.chunk_tokens or model.articles):
         raise BadInput(
-            f'{where}: towers = 2 and chunk_tokens are for system = "biencoder" alone: take them out'
+            f'{where}: towers = 2, chunk_tokens and [model.articles] are for system = "biencoder" alone: '
+            "take them out"
+        )
+    if model.articles and not (recipe.text.chunk_tokens and recipe.text.chunks):
+        raise BadInput(
+            f"{where}: [model.articles] joins the chunks of an article: [text] needs chunk_tokens, such as "
+            "200, and chunks, the most that an article has, such as 8"
         )
     if isinstance(recipe.loss, LowRank) and not recipe.loss.targets:
         raise BadInput(f"{where}: [loss] targets is empty: name the layers that learn, such as q_proj")
@@ -131,6 +137,8 @@ def _check(recipe: Recipe, where: str) -> None:
 def _check_text(text: Text, where: str) -> None:
     if text.chunk_tokens and text.chunk_overlap >= text.chunk_tokens:
         raise BadInput(f"{where} chunks of {text.chunk_tokens} tokens cannot overlap by {text.chunk_overlap}")
+    if text.chunks and not text.chunk_tokens:
+        raise BadInput(f"{where} chunks = {text.chunks} and no chunk_tokens: give those too, such as 200")
     if text.chunk_tokens and text.article_prompt:
         raise BadInput(f"{where} article_prompt and chunk_tokens exclude each other: drop one")
     if not text.fields:

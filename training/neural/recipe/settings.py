@@ -29,6 +29,17 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True)
+class ArticleTransformer:
+    """A second transformer, over the vectors of an article's chunks (DSR; Louis et al. 2023)."""
+
+    layers: int = number(1, 48, 2)
+    heads: int = number(0, 64, 0)  # 0: as many as the encoder has
+    feedforward: int = number(0, 16384, 0)  # 0: as wide as the encoder's
+    dropout: float = number(0, 0.9, 0.1)
+    pooling: Literal["mean", "max"] = "max"  # how the vectors that it gives become one
+
+
+@dataclass(frozen=True, slots=True)
 class BackboneSettings:
     """Which encoder is trained, and how its token vectors become one."""
 
@@ -36,6 +47,7 @@ class BackboneSettings:
     scratch: Scratch | None = None
     towers: int = number(1, 2, 1)  # 2: questions and articles have encoders of their own
     pooling: Pooling = "cls"
+    articles: ArticleTransformer | None = None  # None: an article is the mean of its chunks
     remote_code: bool = False  # run the code that the hub's model brings: only if you trust it
 
 
@@ -47,6 +59,7 @@ class Text:
     article_tokens: int = number(4, 32_768, 512)  # of an article in one piece, with the special ones
     chunk_tokens: int = number(0, 32_768, 0)  # of a chunk, without the special ones; 0: articles in one piece
     chunk_overlap: int = number(0, 32_768, 0)
+    chunks: int = number(0, 1024, 0)  # of an article that are read, the first ones; 0: all
     article_cut: int = number(0, 10_000_000, 0)  # what is left of an article's text; 0: all
     article_cut_unit: Literal["characters", "words"] = "characters"
     fields: tuple[Literal["code", "headings", "text"], ...] = ("code", "headings", "text")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
 from rag.errors import BadInput, MissingExtra, install_hint
-from training.neural.recipe.settings import BackboneSettings, Scratch
+from rag.types import Floats
+from training.neural.recipe.settings import ArticleTransformer, BackboneSettings, Scratch
 
 if TYPE_CHECKING:
     from sentence_transformers.base.modules import Transformer
@@ -118,6 +122,49 @@ def make_scratch(
     with quiet():
         getattr(transformers, _FROM_SCRATCH[task])(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def make_article_transformer(encoder: Transformer, settings: ArticleTransformer, chunks: int) -> Transformer:
+    """Return a transformer over the chunk vectors of an encoder, with random weights.
+
+    It is of BERT's shape and reads vectors in the place of tokens' (`inputs_embeds`); its position
+    embeddings begin as sinusoids (Vaswani et al. 2017) and are learnt. Its tokenizer is the encoder's and
+    reads nothing: sentence-transformers wants one.
+
+    Raises:
+        BadInput: the encoder's vectors cannot be shared out among the heads.
+    """
+    import torch
+    from sentence_transformers.base.modules import Transformer
+    from transformers import BertConfig, BertModel
+
+    width, first = int(encoder.get_embedding_dimension()), encoder.model.config
+    heads = settings.heads or int(first.num_attention_heads)
+    if width % heads:
+        raise BadInput(
+            f"[model.articles] heads = {heads} do not divide the {width} numbers of the encoder's vectors: "
+            "give a divisor of them"
+        )
+    config = BertConfig(
+        vocab_size=1, type_vocab_size=1, hidden_size=width, num_hidden_layers=settings.layers,
+        num_attention_heads=heads, intermediate_size=settings.feedforward or int(first.intermediate_size),
+        max_position_embeddings=chunks, hidden_dropout_prob=settings.dropout,
+        attention_probs_dropout_prob=settings.dropout,
+    )  # fmt: skip
+    model = BertModel(config, add_pooling_layer=False)
+    places = model.embeddings.position_embeddings.weight.data
+    places.copy_(torch.from_numpy(sinusoids(chunks, width)))
+    with tempfile.TemporaryDirectory() as folder, quiet():
+        model.save_pretrained(folder)
+        encoder.tokenizer.save_pretrained(folder)
+        return Transformer(folder, max_seq_length=encoder.max_seq_length)
+
+
+def sinusoids(places: int, width: int) -> Floats:
+    """Return (places, width) float32: sines and cosines of a place at falling frequencies, side by side."""
+    half = -(-width // 2)
+    angles = np.arange(places)[:, None] * 10_000.0 ** (-np.arange(half) / half)
+    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)[:, :width].astype(np.float32)
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int, tokens: int) -> PreTrainedTokenizerFast:

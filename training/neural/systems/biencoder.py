@@ -3,10 +3,13 @@
     s(q, a) = E_q(q) . E_a(a)   or their cosine
 
     E(x) = pool(encoder(x)): the vector of [CLS], or the mean or maximum over tokens
-    E_a(a) = 1/C sum_c E(chunk_c) where articles are read in C chunks
+    E_a(a) = 1/C sum_c E(chunk_c) where articles are read in C chunks, or
+    E_a(a) = max_c T(E(chunk_1) + p_1, ..., E(chunk_C) + p_C)_c with a second transformer T over them
 
-BSARD (Louis & Spanakis 2022) has both kinds with chunks; DPR (Karpukhin et al. 2020; LLeQA) the siamese
-with articles cut at 512 tokens; DAR (JuriFindIT) one encoder of long context without chunks.
+BSARD (Louis & Spanakis 2022) has both kinds with the mean of chunks. DSR, the first stage of G-DSR (Louis,
+van Dijck & Spanakis 2023), has T, which knows a chunk's place by a learnt vector p. DPR (Karpukhin et al.
+2020; LLeQA) is the siamese with articles cut at 512 tokens, DAR (JuriFindIT) one encoder of long context
+without chunks.
 """
 
 from __future__ import annotations
@@ -22,12 +25,14 @@ from rag.retrieval.dense import Dense, build_vectors
 from rag.types import Article, ArticleOrder, Floats, Retriever
 from training.neural.data.batches import TrainingBatch
 from training.neural.recipe.settings import Contrastive, Recipe
-from training.neural.systems.backbone import load_backbone
+from training.neural.systems.backbone import load_backbone, make_article_transformer
 from training.neural.systems.base import ROUTES, NeuralSystem
 from training.neural.systems.losses import similarities, softmax_loss
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+CHUNKS = "chunks"  # the route of the second transformer beside those of `ROUTES`
 
 
 class BiEncoder(NeuralSystem):
@@ -35,7 +40,10 @@ class BiEncoder(NeuralSystem):
 
     @classmethod
     def build(cls, recipe: Recipe, source: str) -> BiEncoder:
-        """Make the model on the encoder of a hub id or a folder; two towers begin alike."""
+        """Make the model on the encoder of a hub id or a folder; two towers begin alike.
+
+        With a second transformer it has a route of its own, which reads chunk vectors.
+        """
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.base.modules import Router
         from sentence_transformers.sentence_transformer.modules import Pooling
@@ -44,19 +52,27 @@ class BiEncoder(NeuralSystem):
         for _ in range(recipe.model.towers):
             encoder = load_backbone(source, recipe.model, recipe.text.longest)
             towers.append([encoder, Pooling(encoder.get_embedding_dimension(), recipe.model.pooling)])
-        modules = towers[0] if len(towers) == 1 else [Router.for_query_document(*towers)]
+        asked, told = towers[0], towers[-1]
+        if (articles := recipe.model.articles) is not None:
+            second = make_article_transformer(told[0], articles, recipe.text.chunks)
+            over = [second, Pooling(second.get_embedding_dimension(), articles.pooling)]
+            modules = [Router({"query": asked, "document": told, CHUNKS: over}, default_route="document")]
+        else:
+            modules = asked if len(towers) == 1 else [Router.for_query_document(asked, told)]
         prompts = {"query": recipe.text.question_prompt, "document": recipe.text.article_prompt}
         kind = recipe.loss_of(Contrastive).similarity
         module = SentenceTransformer(modules=modules, device="cpu", similarity_fn_name=kind, prompts=prompts)
         return cls(recipe, module)
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
-        """Return (n_items, dim): an article's is the mean of its chunks', encoded in one padded batch."""
+        """Return (n_items, dim): an article's is made of its chunks', encoded in one padded batch."""
         import torch
 
         chunks = [self.chunks(part, item) for item in items]
         flat = [ids for own in chunks for ids in own]
         vectors = self._forward(part, flat)
+        if part == "articles" and self.recipe.model.articles is not None:
+            return self._joined(vectors, [len(own) for own in chunks])
         if len(flat) == len(chunks):
             return vectors
         owner = np.repeat(np.arange(len(chunks)), [len(own) for own in chunks])
@@ -71,9 +87,19 @@ class BiEncoder(NeuralSystem):
 
     def _forward(self, part: str, rows: Sequence[list[int]]) -> Tensor:
         features = self.tokens.padded(rows, self.module.device)
-        two = self.recipe.model.towers == 2
-        found = self.module[0](features, task=ROUTES[part]) if two else self.module(features)
+        routed = self.recipe.model.towers == 2 or self.recipe.model.articles is not None
+        found = self.module[0](features, task=ROUTES[part]) if routed else self.module(features)
         return found["sentence_embedding"]
+
+    def _joined(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
+        """Return (n_articles, dim): what the second transformer makes of so many rows an article."""
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        padded = pad_sequence(vectors.split(list(counts)), batch_first=True)
+        there = torch.arange(padded.shape[1]) < torch.tensor(counts)[:, None]
+        features = {"inputs_embeds": padded, "attention_mask": there.long().to(padded.device)}
+        return self.module[0](features, task=CHUNKS)["sentence_embedding"]
 
     def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return the softmax loss."""
