@@ -117,10 +117,16 @@ ENCODERS = [name for name in names() if name not in OF_WORDS]
 LEARNT = {"bsard": 40, "lleqa": 40, "mmarco": 24, "jurifindit": 80, "stard": 50}  # questions of each
 LEARNT_OTHERWISE = {
     "bsard-dar": 36 + 5 * 40,  # four of the forty are its dev questions; five written ones an article
+    "bsard-dsr": 36 + 5 * 40,
     "stard-dense-gpt4": 36,  # one written question an article of forty, four of them dev
     "stard-dense-cail": 72,  # all eighty, but for eight
 }
-SYNTHETIC = {"bsard-dar": (200, 5), "jurifindit-dar": (40, 1), "stard-dense-gpt4": (36, 1)}
+SYNTHETIC = {
+    "bsard-dar": (200, 5),
+    "bsard-dsr": (200, 5),
+    "jurifindit-dar": (40, 1),
+    "stard-dense-gpt4": (36, 1),
+}
 NEEDING = [name for name in names() if read_recipe(name).needs]  # other questions than the corpus's own
 
 

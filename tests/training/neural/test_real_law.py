@@ -32,10 +32,12 @@ def some() -> Data:
     return Data(replace(law.corpus, articles=kept, questions=asked), asked)
 
 
-# recipes of papers, small: what no recipe from scratch does is chunks of [CLS], gradient caching, yes or no
+# recipes of papers, small: what no recipe from scratch does is chunks of [CLS], in two towers, gradient
+# caching, yes or no
 SMALL = ("training.epochs=0", "model.scratch.layers=1", "model.scratch.width=32", "model.scratch.heads=2",
          "model.scratch.feedforward=32", "model.scratch.vocabulary=600")  # fmt: skip
 PUBLISHED = {
+    "bsard-dsr": ("text.chunk_tokens=24", "text.chunk_overlap=4", "text.chunks=3", "text.question_tokens=32"),
     "bsard-siamese": ("text.chunk_tokens=24", "text.chunk_overlap=4", "text.article_cut=400"),
     "jurifindit-dar": ("training.mini_batch=2", "text.article_tokens=64", "text.question_tokens=32"),
     "stard-reranker-lora": ("text.article_tokens=400", "text.question_tokens=32", "training.batch=2",

@@ -13,7 +13,7 @@ from rag.types import Article, Question
 from tests.fakes.models.published import PUBLISHED
 from training.neural.data.batches import Batches
 from training.neural.recipe.recipe import names, read_recipe
-from training.neural.recipe.settings import Contrastive, Pairwise
+from training.neural.recipe.settings import ArticleTransformer, Contrastive, Pairwise
 from training.neural.trainer.loop import _optimiser
 from training.neural.trainer.resources import FACTOR, Hardware, cost
 
@@ -84,6 +84,10 @@ def test_settings_are_changed_from_the_command_line(tmp_path: Path) -> None:
         ("text.fields=text", "expected a list"),
         ("text.chunk_overlap=300", None),
         ("text={chunk_tokens=20, chunk_overlap=20}", "cannot overlap by 20"),
+        ("text.chunks=4", "chunks = 4 and no chunk_tokens"),
+        ("model.articles={}", "[text] needs chunk_tokens, such as 200, and chunks"),
+        ("model.articles={pooling='cls'}", "expected one of 'mean', 'max'"),
+        ("model.articles.layer=1", "[model] articles has no key 'layer' (did you mean 'layers'?)"),
         ("system=bienkoder", "did you mean 'biencoder'?"),
         ("loss.temperature=0", "expected 0.0001 to 1,000"),
         ("negatives.stages=[{begins=0.5}]", "stages begin at [0.5]: expected 0 first"),
@@ -163,6 +167,35 @@ def test_bsard_is_trained_as_printed(name: str, towers: int) -> None:
     assert (text.chunk_tokens, text.chunk_overlap) == (said["chunk tokens"], said["chunk overlap tokens"])
     assert text.article_cut == said["article cut, words as printed"]
     assert (recipe.model.pooling, recipe.loss.similarity) == ("cls", "dot")
+
+
+def test_dsr_joins_chunks_by_a_second_transformer() -> None:
+    recipe = read_recipe("bsard-dsr")
+    assert recipe.model.articles == ArticleTransformer(2, pooling="max")
+    assert (recipe.text.chunks, recipe.negatives.per_question) == (9, 1)
+    changes = ["system=splade", "model.towers=1", "text.chunk_tokens=0", "text.chunks=0"]
+    with pytest.raises(BadInput, match=r"\[model.articles\] are for system = \"biencoder\" alone"):
+        read_recipe("bsard-dsr", [*changes, "loss={}"])
+
+
+@pytest.mark.data
+@pytest.mark.models
+def test_dsr_has_as_many_parameters_as_printed() -> None:
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    tables = json.loads((PUBLISHED / "jurifindit.json").read_text(encoding="utf-8"))
+    [printed] = {row["params"] for table in tables for row in table["rows"] if row["system"] == "DSR"}
+    model = read_recipe("bsard-dsr").model
+    assert model.articles is not None
+    with torch.device("meta"):  # shapes alone: of CamemBERT, and of what is put on it
+        camembert = transformers.CamembertConfig(
+            vocab_size=32_005, max_position_embeddings=514, type_vocab_size=1
+        )
+        first = transformers.CamembertModel(camembert, add_pooling_layer=False)
+        layer = torch.nn.TransformerEncoderLayer(
+            camembert.hidden_size, camembert.num_attention_heads, camembert.intermediate_size
+        )
+    one, other = (sum(p.numel() for p in module.parameters()) for module in (first, layer))
+    assert f"{round((model.towers * one + model.articles.layers * other) / 1e6)}M" == printed
 
 
 FUSED = {"dpr": "DPR", "splade": "SPLADE", "colbert": "ColBERT", "monobert": "monoBERT"}

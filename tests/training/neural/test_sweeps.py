@@ -68,6 +68,7 @@ LEARNT = {
     "lleqa-pretrained-monobert": [24, 40, 40],
     "lleqa-pretrained-splade": [24, 40, 40],
     "mmarco-backbone": [22] * 4,
+    "scratch-chunks": [54, 54],
     "scratch-systems": [54, 54, 54, 57, 54, 54, 54],
     "stard-transfer": [18, 31],  # 20 brought, two of them dev; 35 of the other folds, four of them dev
     "stard-written": [36, 31],  # one of two for each of 40 articles, four of them dev
