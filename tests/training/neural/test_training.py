@@ -244,9 +244,16 @@ YES_NO = {
 }
 
 
+DSR = {
+    "system": "biencoder",
+    "model": {**scratch(dropout=0.0), "articles": {"dropout": 0.0}},
+    "text": {"question_tokens": 24, "chunk_tokens": 6, "chunk_overlap": 2, "chunks": 6},
+}
+
+
 @pytest.mark.slow
 @FORKS
-@pytest.mark.parametrize("system", LOSSES)
+@pytest.mark.parametrize("system", [*LOSSES, "dsr"])
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")  # peft's
 def test_two_processes_take_the_steps_of_one(tmp_path: Path, system: str) -> None:
     import torch.multiprocessing
@@ -258,7 +265,8 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path, system: str) -> Non
         training={"steps": 3, "batch": 5},  # one has three, the other two
         text={"article_tokens": 40 if system == "cross-encoder" else 32},  # of a question, and what is left
     )
-    of = parse_recipe({**of.source, **(YES_NO if system == "yes-no" else {}), "system": system})
+    changed = {"yes-no": YES_NO, "dsr": DSR}.get(system, {})
+    of = parse_recipe({**of.source, "system": system, **changed})
     run(task_of(of), order_of(tmp_path / "one"), here())
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

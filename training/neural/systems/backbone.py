@@ -135,6 +135,7 @@ def make_article_transformer(encoder: Transformer, settings: ArticleTransformer,
         BadInput: the encoder's vectors cannot be shared out among the heads.
     """
     import torch
+    from safetensors.torch import save_file
     from sentence_transformers.base.modules import Transformer
     from transformers import BertConfig, BertModel
 
@@ -155,7 +156,9 @@ def make_article_transformer(encoder: Transformer, settings: ArticleTransformer,
     places = model.embeddings.position_embeddings.weight.data
     places.copy_(torch.from_numpy(sinusoids(chunks, width)))
     with tempfile.TemporaryDirectory() as folder, quiet():
-        model.save_pretrained(folder)
+        # the model's own save_pretrained writes nothing in any process but the first
+        config.save_pretrained(folder)
+        save_file(model.state_dict(), f"{folder}/model.safetensors", metadata={"format": "pt"})
         encoder.tokenizer.save_pretrained(folder)
         return Transformer(folder, max_seq_length=encoder.max_seq_length)
 
