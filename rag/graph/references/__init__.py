@@ -1,0 +1,1 @@
+"""References of a law's texts to its own articles and to other laws."""
