@@ -24,6 +24,7 @@ _STATE = "中华人民共和国"
 _YEAR = re.compile(r" ?\([^()]{0,20}(?:\d{4}|修[正订])[^()]{0,20}\)$")  # （2018修正）; not （二）, （试行）
 _QUOTES = re.compile(r"[《》<>〈〉\s]")
 _BRACKET = re.compile(r"[《》\n]")
+_SENTENCE_END = re.compile(r"[。\n]")
 _CLAUSE_END = re.compile(r"[。;\n]")
 _TITLE = 150  # characters of the longest title
 _DEPTH = 3  # of titles within titles
@@ -67,16 +68,18 @@ def chinese_grammar(names: CodeNames) -> ChineseGrammar:
     gap = f"(?:(?P<through>{_any(places['range'])})|{separator})"
     link = gap.replace("?P<through>", "?:")
     level_list = f"(?:第 ?{_N} ?(?:{levels})){{1,5}}"
-    one_part = rf"第?\(?{_N}\)?(?:{link}第?\(?{_N}\)?){{0,20}}(?:{part})|[前各后本](?:{_N})?(?:{part})"
+    one_part = (
+        rf"(?:第\(?{_N}\)?|\({_N}\))(?:{link}第?\(?{_N}\)?){{0,20}}(?:{part})|[前各后本](?:{_N})?(?:{part})"
+    )
     near = "".join(word for group in words["relative"].values() for word in group)
     start = (
         "(?P<title>《)"
-        rf"|(?P<own>(?<![{own['not_before']}])本(?:{_any(own['prefixes'])})?{laws(own['laws'])})"
-        rf"|(?P<here>(?<![{own['not_before']}])本(?:{levels})(?![{own['not_after']}]))"
+        rf"|(?P<own>(?<!{own['not_before']})本(?:{_any(own['prefixes'])})?{laws(own['laws'])})"
+        rf"|(?P<here>(?<!{own['not_before']})本(?:{levels})(?![{own['not_after']}]))"
         rf"|(?P<same>(?<![{same['not_before']}])(?:{_any(same['words'])})"
         rf"(?:{laws(same['always'])}|{laws(same['laws'])}(?=第{_N} ?条)))"
-        rf"|(?P<near>(?<![{own['not_before']}以之目])(?P<word>[{near}])(?P<count>{_N})?条(?![例款件约文]))"
-        rf"|(?P<place>第 ?{_N})"
+        rf"|(?P<near>(?<!{own['not_before']})(?P<word>[{near}])(?P<count>{_N})?条(?![例款件约文]))"
+        rf"|(?P<place>(?<!{'|'.join(places['not_before'])})第 ?{_N})"
         rf"|(?P<name>{laws(law['endings'])})"
     )
     return ChineseGrammar(
@@ -90,10 +93,10 @@ def chinese_grammar(names: CodeNames) -> ChineseGrammar:
         unknown=frozenset(law["unknown"]),
         between=re.compile(rf"(?:{_any(places['between'])})?(?=第 ?{_N})"),
         levels=re.compile(f"{level_list}(?:{link}{level_list}){{0,20}}"),
-        article=re.compile(rf"第? ?({_N}(?:{link}{_N}){{0,30}}) ?条(?![例件约])(?:之({_N}))?"),
-        numeral=re.compile(f"(?:{gap})?({_N})"),
+        article=re.compile(rf"第? ?({_N}(?:{link}第?{_N}){{0,30}}) ?条(?![例件约])(?:之({_N}))?"),
+        numeral=re.compile(f"(?:{gap})?第?({_N})"),
         parts=re.compile(f"(?:(?:{link})?(?:{one_part})){{0,40}}"),
-        join=re.compile(gap),
+        join=re.compile(f"{gap}|(?:{_any(places['weak_separators'])})(?=第)"),
         relative={word: int(step) for step, group in words["relative"].items() for word in group},
         roles=tuple((role, re.compile(level(p))) for role, group in words["roles"].items() for p in group),
     )
@@ -120,13 +123,15 @@ class _Text:
     grammar: ChineseGrammar
     own: frozenset[str]
     last: str = "?"  # the law named before, which 同法 means
+    before: tuple[int, str] = (0, "")  # where the last reference ended, and the law of its articles
     short: dict[str, str] = field(default_factory=dict)  # short names that the text itself has given
 
     def references(self) -> Iterator[TextReference]:
-        at = 0
+        at = least = 0
         while found := self.grammar.start.search(self.text, at):
-            at, reference = self._reference(found, at)
+            at, reference = self._reference(found, least)
             if reference is not None:
+                least = at
                 yield reference
 
     def _reference(self, found: re.Match[str], least: int) -> tuple[int, TextReference | None]:
@@ -136,32 +141,44 @@ class _Text:
             found, group = near, "near"  # 本解释前五条
         if group == "near":
             return self._relative(found, start)
+        resume = start if group == "place" else end
         if group == "same":
             law = self.last
         elif group in ("title", "name"):
             start, end, law = self._title(start) if group == "title" else self._name(found, least)
+            short = self.grammar.short.match(self.text, end) if law else None
+            if short:
+                self.short.setdefault(short[1], law)
+            resume = short.end() if short else end
             if not law:
-                return end, None
-        resume = end
-        if law and (short := self.grammar.short.match(self.text, end)):
-            self.short.setdefault(short[1], law)
-            resume = short.end()
-        if law and not self.own.isdisjoint(_plain(law)):
-            law = ""
+                return resume, None
+        stop, levels, articles = self._places(resume)
+        if group == "place":
+            if stop == start or self._is_heading(start, stop):
+                return max(stop, end), None
+            law = self._carried(start)
+        elif not self.own.isdisjoint(_plain(law)) and (stop > resume or group == "name"):
+            law = ""  # but 《…》 alone is mostly an earlier law of this name, which ceases to be in force
         self.last = law or self.last
-        stop, levels, articles = self._places(start if group == "place" else resume)
-        if group == "place" and (stop == start or self._is_heading(start, stop)):
-            return max(stop, end), None
-        kind: Kind = ("external" if law else "internal") if articles else "law" if law and not levels else "level"
-        end = stop if levels or articles else end
-        reference = TextReference(start, end, kind, law, articles, self._role(start, end))
-        return max(end, resume), reference
+        places = levels or bool(articles)
+        end = stop if places else end
+        self.before = end, law * places
+        kind: Kind = (
+            ("external" if law else "internal") if articles else "law" if law and not levels else "level"
+        )
+        return max(end, resume), TextReference(start, end, kind, law, articles, self._role(start, end))
+
+    def _carried(self, start: int) -> str:
+        """Return the law of an article that is named alone, which is that of another in its sentence."""
+        end, law = self.before
+        return "" if _SENTENCE_END.search(self.text, end, start) else law
 
     def _relative(self, near: re.Match[str], start: int) -> tuple[int, TextReference]:
         step = self.grammar.relative[near["word"]]
         count = min(chinese_number(near["count"] or "1") or 1, _LIST)
         articles = tuple(f"{n:+d}" if n else "0" for n in sorted({step * n for n in range(1, count + 1)}))
         end = self.grammar.parts.match(self.text, near.end()).end()
+        self.before = end, ""
         return end, TextReference(start, end, "relative", "", articles, self._role(start, end))
 
     def _title(self, start: int) -> tuple[int, int, str]:
@@ -173,14 +190,20 @@ class _Text:
                 break
             if not depth:
                 title = self.text[start + 1 : sign.start()].strip()
-                return start, sign.end(), self.short.get(title) or title * bool(self.grammar.title.search(title))
+                return (
+                    start,
+                    sign.end(),
+                    self.short.get(title) or title * bool(self.grammar.title.search(title)),
+                )
         return start, start + 1, ""
 
     def _name(self, found: re.Match[str], least: int) -> tuple[int, int, str]:
         """Return the same of the longest name without 《》 whose last word was found."""
         text, end, grammar = self.text, found.end(), self.grammar
         window = max(least, end - _NAME)
-        starts = [at for at in range(window, end) if text[at:end] in grammar.known or text[at:end] in self.short]
+        starts = [
+            at for at in range(window, end) if text[at:end] in grammar.known or text[at:end] in self.short
+        ]
         if (held := grammar.names.before_sign(text, end)) and held[0] >= least:
             starts.append(held[0])
         if not starts and found[0] in grammar.unknown and grammar.between.match(text, end):
@@ -198,8 +221,10 @@ class _Text:
         if not between:
             return at, False, ()
         levels = self.grammar.levels.match(self.text, between.end())
-        stop, articles = self._articles(levels.end() if levels else between.end())
-        return stop if levels or articles else at, levels is not None, articles
+        begin = levels.end() if levels else between.end()
+        join = self.grammar.join.match(self.text, begin) if levels else None
+        stop, articles = self._articles(join.end() if join else begin)
+        return (stop if articles else begin if levels else at), levels is not None, articles
 
     def _articles(self, at: int) -> tuple[int, tuple[str, ...]]:
         """Return where the list of articles at `at` ends, and their numbers."""
@@ -220,7 +245,8 @@ class _Text:
 
     def _is_heading(self, start: int, end: int) -> bool:
         """Tell whether a place is an article's own number, with which a line or a quotation begins."""
-        return self.text[start - 1 : start] in ("", "\n", "“") and self.text[end : end + 1] in (" ", "\n")
+        spaced = " " in self.text[start:end] or self.text[end : end + 1] in (" ", "\n")
+        return spaced and (not start or self.text[start - 1] in "\n“")
 
     def _role(self, start: int, end: int) -> Role:
         before = _CLAUSE_END.split(self.text[max(0, start - _AROUND) : start])[-1]
