@@ -46,6 +46,7 @@ class ChineseGrammar:
     cue: re.Pattern[str]  # all that stands before an unknown name
     unknown: frozenset[str]  # last words that an unknown name may have
     between: re.Pattern[str]  # a law and its places: 分则
+    annexes: frozenset[str]  # 附录: its third article is none of the law
     levels: re.Pattern[str]  # 第二章第一节
     article: re.Pattern[str]  # 第十二条, 第三、四条, 第十二条之一
     numeral: re.Pattern[str]  # within 第三、四条
@@ -79,7 +80,7 @@ def chinese_grammar(names: CodeNames) -> ChineseGrammar:
         rf"|(?P<same>(?<![{same['not_before']}])(?:{_any(same['words'])})"
         rf"(?:{laws(same['always'])}|{laws(same['laws'])}(?=第{_N} ?条)))"
         rf"|(?P<near>(?<!{own['not_before']})(?P<word>[{near}])(?P<count>{_N})?条(?![例款件约文]))"
-        rf"|(?P<place>(?<!{'|'.join(places['not_before'])})第 ?{_N})"
+        rf"|(?P<place>第 ?{_N})"
         rf"|(?P<name>{laws(law['endings'])})"
     )
     return ChineseGrammar(
@@ -92,6 +93,7 @@ def chinese_grammar(names: CodeNames) -> ChineseGrammar:
         cue=re.compile(rf".*(?:{_any(law['cues'])}|[^{HAN}])", re.DOTALL),
         unknown=frozenset(law["unknown"]),
         between=re.compile(rf"(?:{_any(places['between'])})?(?=第 ?{_N})"),
+        annexes=frozenset(places["annexes"]),
         levels=re.compile(f"{level_list}(?:{link}{level_list}){{0,20}}"),
         article=re.compile(rf"第? ?({_N}(?:{link}第?{_N}){{0,30}}) ?条(?![例件约])(?:之({_N}))?"),
         numeral=re.compile(f"(?:{gap})?第?({_N})"),
@@ -135,7 +137,7 @@ class _Text:
                 yield reference
 
     def _reference(self, found: re.Match[str], least: int) -> tuple[int, TextReference | None]:
-        """Return where to read on, and the reference there, which begins at `least` or later, if it is one."""
+        """Return where to read on, and the reference there, which begins at `least` or later, if any."""
         start, end, group, law = found.start(), found.end(), found.lastgroup, ""
         if group == "own" and (near := self.grammar.start.match(self.text, end)) and near.lastgroup == "near":
             found, group = near, "near"  # 本解释前五条
@@ -222,7 +224,7 @@ class _Text:
             return at, False, ()
         levels = self.grammar.levels.match(self.text, between.end())
         begin = levels.end() if levels else between.end()
-        join = self.grammar.join.match(self.text, begin) if levels else None
+        join = self.grammar.join.match(self.text, begin) if levels and self.text[begin : begin + 1] != "," else None
         stop, articles = self._articles(join.end() if join else begin)
         return (stop if articles else begin if levels else at), levels is not None, articles
 
@@ -244,8 +246,10 @@ class _Text:
         return stop, tuple(numbers)
 
     def _is_heading(self, start: int, end: int) -> bool:
-        """Tell whether a place is an article's own number, with which a line or a quotation begins."""
+        """Tell whether a place is an article's own number, with which a line or a quotation begins, or an annex's."""
         spaced = " " in self.text[start:end] or self.text[end : end + 1] in (" ", "\n")
+        if self.text[max(0, start - 2) : start] in self.grammar.annexes:
+            return True
         return spaced and (not start or self.text[start - 1] in "\n“")
 
     def _role(self, start: int, end: int) -> Role:
