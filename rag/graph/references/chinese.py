@@ -104,7 +104,7 @@ class _Reading:
         return max(end, resume), TextReference(start, end, kind, law, articles, self._role(start, end))
 
     def _law(self, found: re.Match[str], least: int) -> tuple[int, int, int, str]:
-        """Return where the law that was found begins and ends, where its articles may follow, and its name."""
+        """Return where the law found begins and ends, where its articles may follow, and its name."""
         start, end = found.span()
         match found.lastgroup:
             case "place":
