@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from rag.corpus.articles import reference_pairs
 from rag.corpus.card import CorpusCard
-from rag.retrieval.known_item import KnownItems
-from rag.text.references import LONGEST
+from rag.graph.references.reader import ReferenceReader, Role
 from rag.types import Article, Ints, Progress, no_progress
 
-READING = 1  # raised when a text that is read anew may give other references than before
+READING = 2  # raised when a text that is read anew may give other references than before
+ROLES: tuple[Role, ...] = get_args(Role)  # what a number of `ReadReferences.roles` means
 _STEP = 1000  # articles between two calls of a progress
-_SENTENCE = re.compile(r"[^\n。;；]*[\n。;；]?")  # a full stop may end none: "art. 5", "al. 2"
+_NOWHERE = (-1, -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadReferences:
+    """References between the articles of a corpus, and where their texts make them."""
+
+    pairs: Ints  # (n, 2), positions: an article, and one that it refers to, in order, each pair once
+    spans: npt.NDArray[
+        np.int32
+    ]  # (n, 2), characters of the first mention, end exclusive; -1: not in the text
+    roles: npt.NDArray[np.int8]  # (n,), what the first mention is for: a place in ROLES
 
 
 def references(
@@ -30,24 +43,47 @@ def references(
 
     `of` are the positions of the articles whose references are wanted, all if left out.
 
-    Where no article of the corpus comes with references they are read from the texts. A number alone is an
-    article of the same code; a law that the corpus does not hold is passed over. Some are misread (a law
-    that is named in a way that no list has, an article of it taken for one's own): this is evidence for a
-    fusion that is fitted, and nothing to show people as what the law says.
+    Where no article of the corpus comes with references they are read from the texts, as
+    `rag.graph.references` reads them. A law that the corpus does not hold is passed over.
     """
     if come_with_references(articles):
         pairs = reference_pairs(articles)
         return pairs if of is None else pairs[np.isin(pairs[:, 0], of)]
-    items = KnownItems(articles, card)
-    position = {article.id: i for i, article in enumerate(articles)}
-    found: list[tuple[int, int]] = []
+    return read_references(articles, card, of, progress).pairs
+
+
+def read_references(
+    articles: Sequence[Article],
+    card: CorpusCard,
+    of: Sequence[int] | None = None,
+    progress: Progress = no_progress,
+) -> ReadReferences:
+    """Return the same pairs as `references`, with the place and the role of each pair's first mention.
+
+    Texts are read for it even where the source says what its articles refer to: a pair that no text
+    makes has no place there.
+    """
+    reader = ReferenceReader(articles, card)
+    found: list[tuple[int, int, int, int, int]] = []
     of = range(len(articles)) if of is None else of
     for n, i in enumerate(of, start=1):
-        named = dict.fromkeys(_named(articles[i], items))
-        found += [(i, position[id_]) for id_ in named if position[id_] != i]
+        article = articles[i]
+        first: dict[int, tuple[int, int, int]] = {}
+        for reference in reader.read(article):
+            place = reference.start, reference.end, ROLES.index(reference.role)
+            for to in reader.resolve(article, reference):
+                if to != i:
+                    first.setdefault(to, place)
+        found += [(i, to, *place) for to, place in first.items()]
         if not n % _STEP or n == len(of):
             progress("reading references", n, len(of))
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    if come_with_references(articles):
+        places = {(i, to): place for i, to, *place in found}
+        known = reference_pairs(articles)
+        known = known[np.isin(known[:, 0], of)].tolist()
+        found = [(i, to, *places.get((i, to), (*_NOWHERE, 0))) for i, to in known]
+    table = np.array(found, dtype=np.int64).reshape(-1, 5)
+    return ReadReferences(table[:, :2], table[:, 2:4].astype(np.int32), table[:, 4].astype(np.int8))
 
 
 def come_with_references(articles: Iterable[Article]) -> bool:
@@ -62,31 +98,8 @@ def readings_sha256(articles: Sequence[Article], card: CorpusCard) -> str:
     """
     dated = any(article.valid_from or article.valid_to for article in articles)
     parts = [READING, card.language, card.aliases, card.law_date if dated else None]
-    parts += [(a.id, a.code, a.article_no, a.valid_from, a.valid_to) for a in articles]
+    parts += [(a.id, a.code, a.article_no, a.language, a.valid_from, a.valid_to) for a in articles]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(json.dumps(part, ensure_ascii=False, sort_keys=True, default=str).encode() + b"\n")
     return digest.hexdigest()
-
-
-def _named(article: Article, items: KnownItems) -> Iterator[str]:
-    """Yield the ids of the articles that a text names; a former number is none of them."""
-    for part in _parts(article.text):
-        for item in items.find(part, article.valid_from, article.code):
-            if not item.former:
-                yield from item.found
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Yield a text in parts of whole sentences that are read whole; a sentence that is too long is cut."""
-    part = ""
-    for sentence in _SENTENCE.findall(text):
-        if len(part) + len(sentence) > LONGEST:
-            yield part
-            part = ""
-        part += sentence
-        while len(part) > LONGEST:  # not within a number: article 23 would be read as article 2
-            end = max(part.rfind(sign, 0, LONGEST) for sign in " ，、,") + 1 or LONGEST
-            yield part[:end]
-            part = part[end:]
-    yield part

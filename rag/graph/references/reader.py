@@ -14,6 +14,7 @@ from rag.graph.references.grammar import LANGUAGES, load_grammar
 from rag.graph.references.latin import law_code, law_numbers, read_latin
 from rag.graph.references.reference import Kind, Role, TextReference
 from rag.retrieval.known_item import versions_in_force
+from rag.text.article_numbers import number_key
 from rag.text.code_names import CodeNames
 from rag.types import Article
 
@@ -41,7 +42,9 @@ class ReferenceReader:
             return read_chinese(article.text, self._chinese, article.code)
         if language not in LANGUAGES:
             return ()
-        return read_latin(article.text, load_grammar(language), self._named_in(language), article.code)
+        grammar, names = load_grammar(language), self._named_in(language)
+        found = read_latin(article.text, grammar, names, article.code)
+        return tuple(each for each in found if not _is_heading(article, each))
 
     def resolve(self, article: Article, reference: TextReference) -> tuple[int, ...]:
         """Return the positions of the articles that a reference of this one means, each once.
@@ -155,3 +158,12 @@ class ReferenceReader:
         day = article.valid_from or self._card.law_date
         left = {each.id for each in versions_in_force(list(held.values()), day)}
         return tuple(position for position, each in held.items() if each.id in left)
+
+
+def _is_heading(article: Article, reference: TextReference) -> bool:
+    """Tell whether it is a title, TITOLO I, or the article's own number in front of its text."""
+    expression = article.text[reference.start : reference.end]
+    if reference.kind == "level":
+        return expression.isupper()
+    own = reference.kind == "internal" and reference.articles == (number_key(article.article_no),)
+    return own and not article.text[: reference.start].strip()
