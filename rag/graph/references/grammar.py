@@ -105,7 +105,7 @@ def load_grammar(language: str) -> Grammar:
         ),
         plural=compiled(any_of(article["plural"])),
         ends=compiled(any_of(article["ends"])),
-        link=compiled(rf"{_GAP},?{_GAP}(?:{any_of(law['links'])}(?:\s{{1,3}}|(?<='))){{0,3}}"),
+        link=compiled(rf"{_GAP},?{_GAP}(?:{any_of(law['links'])}(?:,?\s{{1,3}}|(?<='))){{0,3}}"),
         own=compiled(rf"{own}(?!\w)"),
         same=compiled(rf"{same}(?!\w)"),
         named=compiled(rf"{named}(?!\w)"),

@@ -96,7 +96,7 @@ class _Reading:
         """Return where articles end, behind whose marker `end` is, their numbers, and the law."""
         before = self._before(start)
         end, articles = self._numbers(end, marker)
-        if not articles or self.grammar.not_before.search(before):
+        if not articles or self.grammar.not_before.search(before) or self._is_line(start, end):
             return end, (), None
         end, law = self._law(end)
         if law is None and self.grammar.same_before.search(before):
@@ -158,6 +158,8 @@ class _Reading:
         end = max(held[0] if held else 0, named.end() if named else 0)
         if not end:
             return None
+        if held and end == held[0] and self.text.find(".", at) == end - 1:  # of the sentence: "code civil."
+            held, end = (end - 1, held[1]), end - 1
         name = self.grammar.short.sub("", self.text[at:end]).strip()
         own = (
             held[1] == self.own_law if held and held[0] == end else name.casefold() == self.own_law.casefold()
@@ -189,6 +191,11 @@ class _Reading:
     def _past(self, pattern: re.Pattern[str], at: int) -> int:
         found = pattern.match(self.text, at)
         return found.end() if found else at
+
+    def _is_line(self, start: int, end: int) -> bool:
+        """Tell whether a line is nothing but this: the heading of an article that is set out in the text."""
+        before, behind = self.text[max(0, start - 3) : start], self.text[end : end + 4].lstrip(" .")
+        return before.rstrip(" ")[-1:] == "\n" and behind[:1] == "\n"
 
     def _before(self, start: int) -> str:
         return self.text[max(0, start - _AROUND) : start]
