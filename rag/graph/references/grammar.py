@@ -19,7 +19,8 @@ from rag.graph.references.reference import Role
 
 LANGUAGES = ("fr", "nl", "it", "de", "en")
 _WORD = re.compile(r"<(\w+)>")
-_GAP = r"\s{0,3}"  # bounded, so that a text of nothing but blanks is read in its length
+_BLANK = r"[^\S\n]"  # a reference ends with its line
+_GAP, _GAP_1 = _BLANK + "{0,3}", _BLANK + "{1,3}"  # bounded: blanks alone are read in their length
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def load_grammar(language: str) -> Grammar:
         joined = "|".join(f"(?:{pattern})" for pattern in patterns) or "(?!)"
         while _WORD.search(joined):
             joined = _WORD.sub(lambda name: f"(?:{words[name[1]]})", joined)
-        return "(?:" + joined.replace("_?", _GAP).replace("_", r"\s{1,3}") + ")"
+        return "(?:" + joined.replace("_?", _GAP).replace("_", _GAP_1) + ")"
 
     def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern, re.IGNORECASE)
@@ -79,25 +80,25 @@ def load_grammar(language: str) -> Grammar:
     own, same, named = any_of(law["own"]), any_of(law["same"]), any_of(law["named"])
     unit, label, ordinal = any_of(part["units"]), any_of(part["labels"]), any_of(part["ordinals"])
     more = rf"(?:{_GAP}{any_of(part['list'])}{_GAP}{label}(?!\w)){{0,20}}"
-    own_part = rf"{any_of(part['own'])}(?:\s{{1,3}}{label}(?!\w))?"
+    own_part = rf"{any_of(part['own'])}(?:{_GAP_1}{label}(?!\w))?"
     levels = (
-        rf"(?:{ordinal}\s{{1,3}}{unit}|{unit}\s{{1,3}}{label}(?!\w){more}|{own_part}|{any_of(part['near'])})"
+        rf"(?:{ordinal}{_GAP_1}{unit}|{unit}{_GAP_1}{label}(?!\w){more}|{own_part}|{any_of(part['near'])})"
     )
     counts: Mapping[str, int] = table.get("counts", {})
     steps = {f"near{n}": int(step) for n, step in enumerate(table["relative"])}
     near = "|".join(
-        rf"(?P<{name}>(?:(?P<count{name}>{any_of(counts)})\s{{1,3}})?{any_of(table['relative'][str(step)])})(?!\w)"
+        rf"(?P<{name}>(?:(?P<count{name}>{any_of(counts)}){_GAP_1})?{any_of(table['relative'][str(step)])})(?!\w)"
         for name, step in steps.items()
     )
     return Grammar(
         start=compiled(
-            rf"(?<![^\W_])(?<!\d[.-])(?:{near}|(?P<article>{marker}{_GAP}(?={number}))|(?P<level>{levels})(?!\w)"
-            rf"|(?P<own>{own})(?!\w)|(?P<law>{named})(?!\w)|(?P<same>{same})(?!\w)"
+            rf"(?<![^\W_])(?<!\d[.-])(?:{near}|(?P<article>{marker}{_GAP}(?={number}))"
+            rf"|(?P<own>{own})(?!\w)|(?P<law>{named})(?!\w)|(?P<level>{levels})(?!\w)|(?P<same>{same})(?!\w)"
             rf"|(?P<bare>(?={any_of(article.get('bare', []))})))"
         ),
         article=compiled(
-            rf"(?P<number>{number})(?:\s{{1,3}}{any_of(article['after'])})?"
-            rf"(?P<parts>(?:{_GAP},?{_GAP}{parts}){{0,20}})(?:\s{{1,3}}{any_of(article['after'])})?"
+            rf"(?P<number>{number})(?:{_GAP_1}{any_of(article['after'])})?"
+            rf"(?P<parts>(?:{_GAP},?{_GAP}{parts}){{0,20}})(?:{_GAP_1}{any_of(article['after'])})?"
         ),
         join=compiled(
             rf"{_GAP}(?:(?P<through>{any_of(article['through'])})|{any_of(article['join'])}){_GAP}"
@@ -105,7 +106,7 @@ def load_grammar(language: str) -> Grammar:
         ),
         plural=compiled(any_of(article["plural"])),
         ends=compiled(any_of(article["ends"])),
-        link=compiled(rf"{_GAP},?{_GAP}(?:{any_of(law['links'])}(?:,?\s{{1,3}}|(?<='))){{0,3}}"),
+        link=compiled(rf"{_GAP},?{_GAP}(?:{any_of(law['links'])}(?:,?{_GAP_1}|(?<='))){{0,3}}"),
         own=compiled(rf"{own}(?!\w)"),
         same=compiled(rf"{same}(?!\w)"),
         named=compiled(rf"{named}(?!\w)"),
@@ -115,8 +116,8 @@ def load_grammar(language: str) -> Grammar:
         level_join=compiled(rf"{_GAP},?{_GAP}{any_of(part['join'])}{_GAP}"),
         not_before=compiled(any_of(article["not_before"]) + r"\Z"),
         not_behind=compiled(rf"{_GAP}{any_of(article['not_behind'])}(?!\w)"),
-        former=compiled(any_of(article["former"]) + r"\s{1,3}\Z"),
-        same_before=compiled(any_of(law["same_before"]) + r"\s{1,3}\Z"),
+        former=compiled(any_of(article["former"]) + _GAP_1 + r"\Z"),
+        same_before=compiled(any_of(law["same_before"]) + _GAP_1 + r"\Z"),
         handed_back=compiled(rf"{_GAP}{any_of(law['handed_back'])}{_GAP}\Z"),
         relative=steps,
         counts=counts,

@@ -21,9 +21,12 @@ _LIST = 100  # articles of one reference
 _DEPTH = 8  # parts of a law within each other
 _AROUND = 90  # characters before a reference that say what it is for
 _CLAUSE = re.compile(r"[.;:]\s|[;\n]")
-_COMMA = re.compile(r"\s{0,3},?\s{0,3}")
+_COMMA = re.compile(r"[^\S\n]{0,3},?[^\S\n]{0,3}")
 _LAW_NUMBER = re.compile(r"(?:n°|no\.?|n\.|nr\.?) ?(\d+(?:-\d+)?)(?![\w/])")
 _LAW_DATE = re.compile(r"(\d{1,2})(?:er|°|\.)? ?(?:st|nd|rd|th)? ([^\W\d_]{3,10}) (\d{4})")
+_SENTENCE_ENDS = ("", "\n", ".", ":", ";", '"', "»")
+_LINE_END = re.compile(r"[ .]{0,2}\n")
+_HEADING = re.compile(r" ?(?:[.:] ?[-–—]|[.] [A-Z(\d]| [-–—] [A-Z(])")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -96,7 +99,7 @@ class _Reading:
         """Return where articles end, behind whose marker `end` is, their numbers, and the law."""
         before = self._before(start)
         end, articles = self._numbers(end, marker)
-        if not articles or self.grammar.not_before.search(before) or self._is_line(start, end):
+        if not articles or self.grammar.not_before.search(before) or self._is_heading(start, end):
             return end, (), None
         end, law = self._law(end)
         if law is None and self.grammar.same_before.search(before):
@@ -192,10 +195,13 @@ class _Reading:
         found = pattern.match(self.text, at)
         return found.end() if found else at
 
-    def _is_line(self, start: int, end: int) -> bool:
-        """Tell whether a line is nothing but this: the heading of an article that is set out in the text."""
-        before, behind = self.text[max(0, start - 3) : start], self.text[end : end + 4].lstrip(" .")
-        return before.rstrip(" ")[-1:] == "\n" and behind[:1] == "\n"
+    def _is_heading(self, start: int, end: int) -> bool:
+        """Tell whether it is the heading of an article that is set out in the text: "Art. 5. - Words"."""
+        before = self.text[max(0, start - 3) : start].rstrip(" ")[-1:]
+        if before == "\n" and _LINE_END.match(self.text, end):
+            return True
+        marked = before in _SENTENCE_ENDS and self.text[start].isupper()
+        return marked and _HEADING.match(self.text, end) is not None
 
     def _before(self, start: int) -> str:
         return self.text[max(0, start - _AROUND) : start]

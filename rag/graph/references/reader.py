@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
@@ -22,6 +23,7 @@ __all__ = ["Kind", "ReferenceReader", "Role", "TextReference"]
 
 LONGEST_RANGE = 500  # articles of one range; of one that holds more, its ends
 _CHINESE = "zh"
+_CAPITALS = re.compile(r" [A-ZÀ-Ý'’ ]{4}")  # Titolo III LA VALUTAZIONE
 
 
 class ReferenceReader:
@@ -162,8 +164,8 @@ class ReferenceReader:
 
 def _is_heading(article: Article, reference: TextReference) -> bool:
     """Tell whether it is a title, TITOLO I, or the article's own number in front of its text."""
-    expression = article.text[reference.start : reference.end]
     if reference.kind == "level":
-        return expression.isupper()
+        behind = article.text[reference.end : reference.end + 5]
+        return article.text[reference.start : reference.end].isupper() or _CAPITALS.match(behind) is not None
     own = reference.kind == "internal" and reference.articles == (number_key(article.article_no),)
     return own and not article.text[: reference.start].strip()
