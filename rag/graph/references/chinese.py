@@ -144,7 +144,8 @@ class _Reading:
                 break
             if not depth:
                 title = self.text[start + 1 : sign.start()]
-                named = self.written[start + 1 : sign.start()] if self.grammar.title.search(title) else ""
+                told = self.grammar.title.search(title) or self.grammar.article.match(self.text, sign.end())
+                named = self.written[start + 1 : sign.start()] if told else ""
                 return start, sign.end(), self.short.get(title, named)
         return start, start + 1, ""
 
