@@ -81,7 +81,7 @@ class _Reading:
                 end, law = self._name(start) or (end, "")
                 kind = "law" if law else "level"
             case "own":
-                pass
+                self.laws.append(self.own_law)
             case "same":
                 law = self._same(found[0])
                 if law in ("", "?") or _last_word(found[0]) not in law.casefold():
@@ -143,6 +143,7 @@ class _Reading:
         """Return where the law that is named behind a place ends, and which; "" the own, None: none is."""
         for begin in dict.fromkeys((self._past(self.grammar.link, at), self._past(_COMMA, at))):
             if own := self.grammar.own.match(self.text, begin):
+                self.laws.append(self.own_law)
                 return own.end(), ""
             if name := self._name(begin, behind=True):
                 return name
@@ -167,19 +168,15 @@ class _Reading:
         own = (
             held[1] == self.own_law if held and held[0] == end else name.casefold() == self.own_law.casefold()
         )
-        if not own:
-            self.laws.append(name)
+        self.laws.append(self.own_law if own else name)
         return end, "" if own else name
 
     def _same(self, words: str) -> str:
         """Return the law that "the same code" means: the last that was named, of this kind if any is."""
         kind = _last_word(words)
         of_kind = (law for law in reversed(self.laws) if kind in law.casefold())
-        if kind and (law := next(of_kind, None)):
-            return law
-        if kind and kind in self.own_law.casefold():
-            return ""
-        return self.laws[-1] if self.laws else "?"
+        law = next(of_kind, self.laws[-1] if self.laws else "?")
+        return "" if law == self.own_law else law
 
     def _levels(self, start: int, end: int) -> tuple[int, str | None]:
         """Return where a part of a law ends with those that it is in, and the law."""
