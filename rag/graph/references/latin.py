@@ -19,6 +19,7 @@ from rag.text.folding import level
 
 _LIST = 100  # articles of one reference
 _DEPTH = 8  # parts of a law within each other
+_LAWS = 50  # named before, that "the same" may mean
 _AROUND = 90  # characters before a reference that say what it is for
 _CLAUSE = re.compile(r"[.;:]\s|[;\n]")
 _COMMA = re.compile(r"[^\S\n]{0,3},?[^\S\n]{0,3}")
@@ -39,8 +40,9 @@ def read_latin(text: str, grammar: Grammar, names: CodeNames, own_law: str) -> t
     found = list(reading.references())
     for i in range(len(found) - 2, -1, -1):
         one, other = found[i], found[i + 1]
-        if one.start not in reading.unnamed or other.kind != "external":
-            continue
+        alike = reading.text[one.start].isalpha() or not reading.text[other.start].isalpha()
+        if one.start not in reading.unnamed or other.kind != "external" or not alike:
+            continue  # "§ 312d in Verbindung mit Artikel 246a EGBGB" begins at home
         if grammar.handed_back.match(reading.text[one.end : one.end + 40][: other.start - one.end]):
             found[i] = replace(one, kind="external", law=other.law)
     return tuple(found)
@@ -53,6 +55,7 @@ class _Reading:
     names: CodeNames
     own_law: str
     laws: list[str] = field(default_factory=list)  # named so far, the last one last
+    end: int = 0  # of the last reference
     unnamed: set[int] = field(default_factory=set)  # where articles begin beside which no law is named
 
     def references(self) -> Iterator[TextReference]:
@@ -61,6 +64,7 @@ class _Reading:
             at, reference = self._reference(found)
             at = max(at, found.end(), found.start() + 1)
             if reference is not None:
+                self.end = reference.end
                 yield reference
 
     def _reference(self, found: re.Match[str]) -> tuple[int, TextReference | None]:
@@ -125,6 +129,8 @@ class _Reading:
             join = self.grammar.join.match(self.text, end)
             if join is None or (join["determiner"] and join["marker"] and not join["through"]):
                 break
+            if join["marker"] and marker and join["marker"][0].casefold() != marker[0].casefold():
+                break  # "§ 7, Art. 6 EGBGB"
             single = single and not (join["marker"] and self.grammar.plural.match(join["marker"]))
             at, through = join.end(), join["through"] is not None
             if single and not join["marker"] and not self._goes_on(at):
@@ -174,7 +180,7 @@ class _Reading:
     def _same(self, words: str) -> str:
         """Return the law that "the same code" means: the last that was named, of this kind if any is."""
         kind = _last_word(words)
-        of_kind = (law for law in reversed(self.laws) if kind in law.casefold())
+        of_kind = (law for law in reversed(self.laws[-_LAWS:]) if kind in law.casefold())
         law = next(of_kind, self.laws[-1] if self.laws else "?")
         return "" if law == self.own_law else law
 
@@ -204,8 +210,13 @@ class _Reading:
         return self.text[max(0, start - _AROUND) : start]
 
     def _role(self, start: int) -> Role:
+        """Return what the words before a reference say; they are not those before another, and a comma."""
         clause = _CLAUSE.split(self._before(start))[-1]
-        return next((role for role, cue in self.grammar.roles if cue.search(clause)), "")
+        since = self.text[max(self.end, start - _AROUND) : start]
+        if self.end and "," in since:
+            clause = clause[-len(since) :]
+        cues = ((found.start(), role) for role, cue in self.grammar.roles if (found := cue.search(clause)))
+        return max(cues, default=(0, ""))[1]
 
 
 def _last_word(words: str) -> str:
