@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.corpus.links import references
+from indexes.corpus.links import ROLES, read_references, references
 from rag.corpus.card import CorpusCard
-from rag.text.references import LONGEST
 from rag.types import Article
 
 CARDS = {language: CorpusCard(language, "Codes", language) for language in ("fr", "de", "zh", "it")}
@@ -65,7 +64,7 @@ def test_ranges_and_repeats() -> None:
 
 def test_a_long_text_is_read_to_its_end() -> None:
     line = "Ceci ne dit rien du tout.\n"
-    long = line * (2 * LONGEST // len(line)) + "Voir l'article 2.\n" + "sans point " * LONGEST + "article 3"
+    long = line * 200 + "Voir l'article 2.\n" + "sans point " * 2000 + "article 3"
     assert named(law(long, "Rien.", "Rien.")) == [("Code civil-1", f"Code civil-{n}") for n in (2, 3)]
 
 
@@ -104,11 +103,27 @@ def test_in_english_too() -> None:
     assert [b for _, b in references(act, CorpusCard("en", "Acts", "en")).tolist()] == [1]
 
 
-def test_a_number_is_not_cut_in_two() -> None:
-    for length in range(LONGEST - 30, LONGEST + 5):
-        assert named(law("x" * length + " article 205", "a", "b", "c", "d")) == [
-            ("Code civil-1", "Code civil-205")
-        ]
+def test_where_each_pair_is_first_made_and_what_for() -> None:
+    text = "Par dérogation à l'article 2, vu les articles 2 et 205."
+    articles = law(text, "Rien.", "Voir l'article 2.", "Rien.", "Rien.")
+    read = read_references(articles, CARDS["fr"])
+    assert read.pairs.tolist() == references(articles, CARDS["fr"]).tolist() == [[0, 1], [0, 4], [2, 1]]
+    assert [articles[i].text[a:b] for (i, _), (a, b) in zip(read.pairs, read.spans, strict=True)] == [
+        "article 2", "articles 2 et 205", "article 2"
+    ]  # fmt: skip
+    assert [ROLES[role] for role in read.roles] == ["derogates", "", ""]
+    assert (read.spans.dtype, read.roles.dtype) == ("int32", "int8")
+    some = read_references(articles, CARDS["fr"], of=[2])
+    assert (some.pairs.tolist(), some.spans.tolist()) == ([[2, 1]], [[7, 16]])
+
+
+def test_pairs_of_the_source_have_their_place_in_the_text_where_it_makes_them() -> None:
+    articles = law("Sauf l'article 2 et l'article 3.", "Rien.", "Rien.", "Rien.")
+    given_ = [replace(articles[0], references=("Code civil-4", "Code civil-2")), *articles[1:]]
+    read = read_references(given_, CARDS["fr"])
+    assert read.pairs.tolist() == references(given_, CARDS["fr"]).tolist() == [[0, 3], [0, 1]]
+    assert read.spans.tolist() == [[-1, -1], [7, 16]]
+    assert [ROLES[role] for role in read.roles] == ["", "exception"]
 
 
 def test_what_the_source_says_goes_before_what_is_read() -> None:
