@@ -22,6 +22,8 @@ _DEPTH = 8  # parts of a law within each other
 _LAWS = 50  # named before, that "the same" may mean
 _AROUND = 90  # characters before a reference that say what it is for
 _CLAUSE = re.compile(r"[.;:]\s|[;\n]")
+_BETWEEN = 40  # characters between an article and another whose law is that of both
+_LAW_FIRST = (", ", " ")  # between a law and its article: "legge 3 maggio 2004, n. 7, articolo 2"
 _COMMA = re.compile(r"[^\S\n]{0,3},?[^\S\n]{0,3}")
 _LAW_NUMBER = re.compile(r"(?:n°|no\.?|n\.|nr\.?) ?(\d+(?:-\d+)?)(?![\w/])")
 _LAW_DATE = re.compile(r"(\d{1,2})(?:er|°|\.)? ?(?:st|nd|rd|th)? ([^\W\d_]{3,10}) (\d{4})")
@@ -40,10 +42,10 @@ def read_latin(text: str, grammar: Grammar, names: CodeNames, own_law: str) -> t
     found = list(reading.references())
     for i in range(len(found) - 2, -1, -1):
         one, other = found[i], found[i + 1]
-        alike = reading.text[one.start].isalpha() or not reading.text[other.start].isalpha()
-        if one.start not in reading.unnamed or other.kind != "external" or not alike:
-            continue  # "§ 312d in Verbindung mit Artikel 246a EGBGB" begins at home
-        if grammar.handed_back.match(reading.text[one.end : one.end + 40][: other.start - one.end]):
+        between = reading.text[one.end : other.start] if other.start - one.end <= _BETWEEN else "\n"
+        if one.kind == "law" and other.start in reading.unnamed and between in _LAW_FIRST:
+            found[i : i + 2] = [replace(other, start=one.start, kind="external", law=one.law, role=one.role)]
+        elif reading.alike(one, other) and grammar.handed_back.match(between):
             found[i] = replace(one, kind="external", law=other.law)
     return tuple(found)
 
@@ -57,6 +59,11 @@ class _Reading:
     laws: list[str] = field(default_factory=list)  # named so far, the last one last
     end: int = 0  # of the last reference
     unnamed: set[int] = field(default_factory=set)  # where articles begin beside which no law is named
+
+    def alike(self, one: TextReference, other: TextReference) -> bool:
+        """Tell whether the law of another may be that of one; "§ 312d und Artikel 246a EGBGB" are of two."""
+        signs = self.text[one.start].isalpha() or not self.text[other.start].isalpha()
+        return signs and one.start in self.unnamed and other.kind == "external"
 
     def references(self) -> Iterator[TextReference]:
         at = 0
@@ -143,7 +150,12 @@ class _Reading:
         if article is None:
             return False
         end = article.end()
-        return self._law(end)[1] is not None or self.grammar.ends.match(self.text, end) is not None
+        if self.grammar.join.match(self.text, end) or self.grammar.ends.match(self.text, end):
+            return True
+        named = len(self.laws)
+        law = self._law(end)[1]
+        del self.laws[named:]
+        return law is not None
 
     def _law(self, at: int) -> tuple[int, str | None]:
         """Return where the law that is named behind a place ends, and which; "" the own, None: none is."""
