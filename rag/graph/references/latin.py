@@ -232,7 +232,8 @@ class _Reading:
 
 
 def _last_word(words: str) -> str:
-    return (_LETTERS.findall(words) or [""])[-1].casefold()
+    found = [word[0] for word in _LETTERS.finditer(words)]
+    return found[-1].casefold() if found else ""
 
 
 def law_numbers(codes: Iterable[str]) -> dict[str, str]:
