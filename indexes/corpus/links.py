@@ -16,7 +16,7 @@ from rag.corpus.card import CorpusCard
 from rag.graph.references.reader import ReferenceReader, Role
 from rag.types import Article, Ints, Progress, no_progress
 
-READING = 2  # raised when a text that is read anew may give other references than before
+READING = 2  # raised with each change to a grammar or the reader: texts are read anew
 ROLES: tuple[Role, ...] = get_args(Role)  # what a number of `ReadReferences.roles` means
 _STEP = 1000  # articles between two calls of a progress
 _NOWHERE = (-1, -1)

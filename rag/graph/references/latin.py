@@ -170,7 +170,10 @@ class _Reading:
         return at, None
 
     def _name(self, at: int, behind: bool = False) -> tuple[int, str] | None:
-        """Return where the law ends that is named at a place, and its name; "" the own."""
+        """Return where the law ends that is named at a place, and its name; "" the own.
+
+        Behind an article words name a law that do not elsewhere.
+        """
         held = self.names.after(self.text, at) if self.text[at : at + 1].isalpha() else None
         named = self.grammar.named.match(self.text, at)
         if behind and not named:

@@ -97,25 +97,25 @@ class ReferenceReader:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], list[int]]:
-        """Where the articles of a number stand, by code and number: of every spelling, in order."""
+        """Where the articles of a number stand, by code and number; "?1" are those of L1, R1 and D1."""
         places: dict[tuple[str, str], list[int]] = {}
-        codes, written, keys = self._articles.codes, self._articles.article_nos, self._articles.number_keys
-        bare = self._articles.bare_keys
-        code_names, names, short = list(codes.keys), list(keys.keys), list(bare.keys)
-        rows = zip(codes.of.tolist(), written.of.tolist(), strict=True)
-        for position, (code, number) in enumerate(rows):
-            places.setdefault((code_names[code], names[int(keys.of[number])]), []).append(position)
+        codes, written = self._articles.codes, self._articles.article_nos
+        keys, bare = self._articles.number_keys, self._articles.bare_keys
         for position, (code, number) in enumerate(zip(codes.of.tolist(), written.of.tolist(), strict=True)):
-            if without := short[int(bare.of[number])]:  # L, R or D left out, where no other has the number
-                places.setdefault((code_names[code], f"?{without}"), []).append(position)
+            name = codes.keys[code]
+            places.setdefault((name, keys.keys[int(keys.of[number])]), []).append(position)
+            if without := bare.keys[int(bare.of[number])]:
+                places.setdefault((name, f"?{without}"), []).append(position)
         return places
 
     def _bearing(self, code: str, number: str) -> list[int]:
+        """Return where a number stands in a code; one that lacks its letter finds L, R and D."""
         if not number:
             return []
         return self._places.get((code, number)) or self._places.get((code, f"?{number}"), [])
 
     def _numbered(self, code: str, number: str) -> list[int]:
+        """Return where a number stands in a code, or a range "a..b" with all that is between its ends."""
         first, through, last = number.partition("..")
         begins, ends = self._bearing(code, first), self._bearing(code, last)
         if not through or not begins or not ends:
@@ -129,13 +129,9 @@ class ReferenceReader:
         codes = self._articles.codes
         return {key: codes.of_number(n).tolist() for n, key in enumerate(codes.keys)}
 
-    @cached_property
-    def _position(self) -> dict[str, int]:
-        return {id_: n for n, id_ in enumerate(self._articles.order.ids)}
-
     def _near(self, article: Article, step: int) -> list[int]:
         """Return the articles so many numbers before or behind this one in its code."""
-        at = self._position.get(article.id)
+        at = self._articles.order.positions.get(article.id)
         if at is None:
             return []
         if step == 0:
@@ -154,6 +150,7 @@ class ReferenceReader:
         return found
 
     def _in_force(self, article: Article, found: list[int]) -> tuple[int, ...]:
+        """Return those of some positions that are in force when an article comes into force."""
         if len(found) < 2 or not self._articles.dated:
             return tuple(found)
         held = {position: self._articles[position] for position in found}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from datetime import date
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -22,6 +25,7 @@ LAW = [
     *(Article(f"t{n}", LABOUR, number, "Rien.") for n, number in enumerate(NUMBERS)),
     Article("r0", RENTS, "7", "Rien."),
 ]
+_CLASS = re.compile(r"(?<!\\)\[[^\]]*\]")
 CARD = CorpusCard("x", "Codes", "fr", aliases={LABOUR: ("CdT",)})
 
 
@@ -104,10 +108,22 @@ def test_a_language_without_a_grammar_is_told() -> None:
         load_grammar("pl")
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_grammar_has_no_blank_in_a_character_class(language: str) -> None:
+    source = (files("rag.graph.references") / f"grammars/{language}.toml").read_text(encoding="utf-8")
+    tables = [tomllib.loads(source)]
+    while tables:
+        values = tables.pop().values()
+        tables += [value for value in values if isinstance(value, dict)]
+        patterns = [each for value in values if isinstance(value, list) for each in value]
+        assert not [each for each in patterns if any("_" in found for found in _CLASS.findall(each))]
+
+
 PIECES = st.sampled_from(
     [
         "article ", "articles ", "1", "L. 12-3", " à ", ", ", " et ", "§ ", "§§ ", "Abs. 2 ",
-        " du code civil", " BGB", "art. ", "articolo ", "comma 2", "sections ", " of the ", "précédent", "deux ", "présent ",
+        " du code civil", " BGB", "art. ",
+        "articolo ", "comma 2", "sections ", " of the ", "précédent", "deux ", "présent ",
         "titre II ", "\n", "\u00a0", "»", "bis ", "premier", "du même code", "artikel ", "Act 1998",
         "loi n° 1 du 2 mai 2000", "Artikel 3 ", "第二条", "İ", "ﬁ", "²",
     ]
