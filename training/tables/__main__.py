@@ -19,6 +19,7 @@ documents name them, between
     <!-- growth: NAME -->          indexes of a thousand articles to a million
     <!-- trained: NAME -->         what trained systems learnt; <!-- costs: NAME --> what they cost
     <!-- sweep: NAME -->           a sweep, with what was published beside
+    <!-- references: NAME -->      how well references are read; <!-- reference-kinds: NAME --> by kind
 
 and what follows the table. A test holds the documents against the files, so that no number is typed
 by hand.
@@ -41,6 +42,7 @@ from training.tables.growth import growth
 from training.tables.markdown import compared, percent, points, probability, table
 from training.tables.pages import situations
 from training.tables.peers import peers
+from training.tables.references import reference_kinds, references
 
 SHORT = ("R@10", "R@100", "MRR@10", "Success@1", "Success@10")
 LONG = ("R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "R-precision", "Success@1", "Success@10")
@@ -153,10 +155,13 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "trained": neural.trained,
     "costs": neural.costs,
     "sweep": neural.sweep_table,
+    "references": references,
+    "reference-kinds": reference_kinds,
 }
 TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {  # by kind of file
     "situations": (situations,),
     "peers": (peers,),
+    "references": (references, reference_kinds),
     "growth": (growth,),
     "answers": (answers, KINDS["overlaps"]),
     "sweep": (neural.trained, neural.costs, neural.sweep_table),

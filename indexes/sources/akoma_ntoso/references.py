@@ -35,6 +35,7 @@ _ARTICLE = re.compile(
     r"(?:hauptteil-n?\d+_)?(?:art(?:icle|icolo|ikel)?|sec(?:tion)?|rule|reg(?:ulation)?)[-_./ ]*[zn]?"
     rf"(\d+[a-z]*(?:[-_ ]?{_LATIN}\b)?(?:-\d+{_LATIN}?)*)(?![a-z0-9])"
 )
+_WITHIN_WORK = re.compile(rf"/{_ARTICLE.pattern}")  # .../ukpga/2000/36/section/18/4
 
 
 class Target(NamedTuple):
@@ -75,12 +76,21 @@ class Resolver:
             return [Target(document, unit) for unit in range(first, last + 1)]
         return met or next((end for end in ends if isinstance(end, str)), None)
 
+    def document(self, address: str, at: int) -> int | None:
+        """Return the document of the act that an address of document `at` names; None: not here."""
+        work, _ = addressed(address)
+        if not work:
+            return at
+        known = (self._works.get(key) for key in _beginnings(_segments(work)))
+        documents = next(filter(None, known), None)
+        if documents is None:
+            return None
+        return at if at in documents else documents[0]
+
     def _find(self, address: str, at: int) -> Target | str | None:
         if "<" in address or not address.strip("#~ /"):
             return None
-        work, place = _parted(address)
-        if not place and re.fullmatch(r"[\w.-]+", work):
-            work, place = "", work  # an id without its sign
+        work, place = addressed(address)
         if not work:
             others = (i for i in self._together[self._files[at]] if i != at)
             return self._in([at, *others], place)
@@ -138,6 +148,27 @@ class Resolver:
                 return known if known >= 0 or length == len(tokens) else None
         number = _ARTICLE.match(place.casefold())
         return self._numbers[i].get(number_key(number[1])) if number else None
+
+
+def addressed(address: str) -> tuple[str, str]:
+    """Return the work that an address names, "" where it is the one at hand, and the place in it."""
+    work, place = _parted(address)
+    if not place and re.fullmatch(r"[\w.-]+", work):
+        return "", work  # an id without its sign
+    return work, place
+
+
+def numbered(address: str) -> str:
+    """Return the number of the article that an address names, as `number_key` gives it; "" for none."""
+    work, place = addressed(address)
+    named = _ARTICLE.match(place.casefold()) or _WITHIN_WORK.search(work.casefold())
+    return number_key(named[1]) if named else ""
+
+
+def _beginnings(segments: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the addresses of works that the segments begin with, the longest first."""
+    plain = tuple(map(_plain, segments))
+    return (plain[:length] for length in range(len(plain), 1, -1))
 
 
 def _parted(address: str) -> tuple[str, str]:
