@@ -25,6 +25,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.corpus.export import export
 from indexes.download.archive import unpack
 from indexes.formats.jsonl import dump
+from indexes.formats.validation import ImportReport
 from indexes.sources.registry import SOURCES, load
 from rag.errors import BadInput
 from tests.fakes.law.corpus import VILLAGE
@@ -177,12 +178,16 @@ def attack(source: str, good: Made, folder: Path, plan: Plan) -> bool:
         assert str(error)  # noqa: PT017
         return False
     assert isinstance(corpus, Corpus)
-    # Everything in it can be written again.
+    check_corpus(corpus, report)
+    return True
+
+
+def check_corpus(corpus: Corpus, report: ImportReport) -> None:
+    """Everything in it can be written again."""
     assert len(corpus.sha256 + corpus.questions_sha256) == 128
     for extras in (corpus.extras, corpus.question_extras):
         assert all(json.loads(dump(columns), parse_constant=int) for columns in extras.values())  # no NaN
     assert report.lines()
-    return True
 
 
 @dataclass(frozen=True)
