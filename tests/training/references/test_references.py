@@ -305,6 +305,25 @@ def test_markup_that_is_read_otherwise(
         assert of["right"] is (wrong.get(level) != "both"), level
 
 
+def test_the_command_prints_tables_and_writes_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, output = tmp_path / "a.xml", tmp_path / "numbers.json"
+    path.write_text(act(BODY), encoding="utf-8")
+    typed = ["--akn", str(path), "--errors", "1", "--output", str(output)]
+    assert main(typed, lambda articles, _: Scripted(GOOD[1:], articles)) == 0
+    out = capsys.readouterr().out
+    assert "marked: 2 of this law" in out  # what differs
+    assert "| JuriFindIT (published) | 92.2 | 65.7 | 77.1 | 52.3 |" in out
+    assert "| mark-up, a.xml (it) | internal | article | 100.0 (20.7–100.0) | 1 of 1 | 50.0" in out
+    entry = json.loads(output.read_text(encoding="utf-8"))
+    assert entry["command"] == f"python -m training.references {' '.join(typed)}"
+    assert entry["akn"]["a.xml (it)"]["all"]["article"]["all"]["sought"] == 3
+    path.write_text(act(article("1", "Pane.")), encoding="utf-8")
+    assert main(["--akn", str(path)], lambda articles, _: Scripted((), articles)) == 2
+    assert "no article with a reference" in capsys.readouterr().err
+
+
 # --- real data ---
 
 
@@ -324,6 +343,7 @@ def test_labels_are_whole(language: str) -> None:
             assert bool(reference.law) is (reference.kind in ("external", "law")) or reference.kind == "level"
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("language", ["fr", "it", "de", "zh"])
 def test_labels_are_of_the_measuring_data(language: str) -> None:
     if not (SHARED / "data").is_dir():
@@ -335,6 +355,7 @@ def test_labels_are_of_the_measuring_data(language: str) -> None:
     assert len(differences) == numbers["all"]["whole"]["all"]["sought"]
 
 
+@pytest.mark.data
 def test_markup_of_real_acts() -> None:
     path = SHARED / "data" / "akn" / "it_codice_penale.xml"
     if not path.is_file():

@@ -146,6 +146,7 @@ def test_categories_have_their_number_of_questions() -> None:
         "docs/results/answers.md",
         "docs/results/questions.md",
         "docs/results/pages.md",
+        "docs/graph.md",
     ],
 )
 def test_tables_in_the_documents_are_those_of_the_result_files(document: str) -> None:
@@ -178,6 +179,7 @@ def test_whatever_was_measured_is_printed(path: Path, capsys: pytest.CaptureFixt
         "pages users": "|  | times | median |",
         "peers": "| ours / it |",
         "growth": "| articles | on disk |",
+        "references": "| against | law, precision",
         "pages corpora": "| indexes opened so far | memory",
     }
     for more in ([], ["--long"]):
