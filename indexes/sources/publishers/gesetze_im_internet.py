@@ -34,12 +34,11 @@ def read(path: Path, reading: Reading) -> Corpus:
         BadInput: nothing was found, or a file cannot be used and the import is not lenient.
         MissingExtra: lxml is not installed.
     """
-    built: list[str] = []
+    built: list[date] = []
     # the articles are read before the card is needed, whose date they tell
     records = list(_records(path, reading, built))
     if not records:
         raise BadInput(f"{path}: no act of gesetze-im-internet.de in it. Give its .xml, or a folder of them.")
-    day = max(built, default="")
     titles = {str(record["code"]) for _, record in records}
     card = CorpusCard(
         name=re.sub(r"[^a-z0-9]+", "-", path.resolve().name.split(".")[0].lower()).strip("-")[:64]
@@ -52,13 +51,13 @@ def read(path: Path, reading: Reading) -> Corpus:
         licence="Gemeinfrei (§ 5 UrhG)",
         licence_url=f"{_SITE}/urhg/__5.html",
         source="gesetze-im-internet.de, Bundesministerium der Justiz und Bundesamt für Justiz",
-        law_date=date(int(day[:4]), int(day[4:6]), int(day[6:])) if day else None,
+        law_date=max(built, default=None),
         official_site=_SITE,
     )
     return reading.corpus(card, records, path=path)
 
 
-def _records(path: Path, reading: Reading, built: list[str]) -> Records:
+def _records(path: Path, reading: Reading, built: list[date]) -> Records:
     used: Counter[str] = Counter()
     for number, (place, file, _) in enumerate(xml_files(path), 1):
         where = SourceLocation(place, 1)
@@ -74,14 +73,21 @@ def _records(path: Path, reading: Reading, built: list[str]) -> Records:
         reading.progress("reading", number, None)
         if root.tag != "dokumente":
             continue
-        if re.fullmatch(
-            r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d)", day := (root.get("builddate") or "")[:8]
-        ):
+        if (day := _day(root.get("builddate") or "")) is not None:
             built.append(day)
         for record in _articles(root):
             used[str(record["id"])] += 1
             count = used[str(record["id"])]
             yield where, record if count == 1 else {**record, "id": f"{record['id']};{count}"}
+
+
+def _day(builddate: str) -> date | None:
+    """Return the day of "20240229101112", None if it is none."""
+    found = re.match(r"((?:19|20)\d{2})(\d{2})(\d{2})", builddate, re.ASCII)
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3])) if found else None
+    except ValueError:  # 31 February
+        return None
 
 
 def _articles(root: Element) -> Iterator[Record]:

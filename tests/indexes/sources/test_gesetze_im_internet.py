@@ -103,3 +103,9 @@ def test_a_folder_and_damage(tmp_path: Path) -> None:
         load("gesetze-im-internet", put(tmp_path, bomb))
     with pytest.raises(BadInput, match="no act of gesetze-im-internet"):
         load("gesetze-im-internet", put(tmp_path, "<html/>"))
+
+
+@pytest.mark.parametrize("day", ["20240231", "20241301", "2024", "", "٢٠٢٤٠٢٢٩"])
+def test_a_day_that_is_none_is_left_out(tmp_path: Path, day: str) -> None:
+    corpus, _ = load("gesetze-im-internet", put(tmp_path, ACT.replace("20240229101112", day)))
+    assert corpus.card.law_date is None

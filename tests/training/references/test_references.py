@@ -20,7 +20,7 @@ from training.references.__main__ import LABELS, against_labels, main
 from training.references.labels import Label, Passage, compare, read_passages
 from training.references.marked import compare as compare_markup
 from training.references.marked import read_marked
-from training.references.scores import Claim, measured, same_law, wilson
+from training.references.scores import Claim, Found, measured, same_law, wilson
 
 TEXT = "Voir les articles 3 et 5 du code rural et l'article 9."
 LAW = [Article(id=f"r{n}", code="Code rural", article_no=str(n), text=TEXT) for n in range(1, 10)]
@@ -93,7 +93,7 @@ def test_what_is_labelled_is_right() -> None:
 
 
 def test_half_a_list_a_wrong_law_and_what_is_not_there() -> None:
-    read = [
+    read: list[Found] = [
         Read(FIRST.start, FIRST.end - len(" du code rural"), "internal", "", ("3", "5")),  # its law not read
         Read(SECOND.start, SECOND.end, "internal", "", ("9", "10")),
         Read(0, 4, "internal", "", ("1",)),
