@@ -33,6 +33,7 @@ from tests.fuzz.texts import LANGUAGES, text_case
 
 TARGETS = (*IMPORTERS, *LANGUAGES)
 SECONDS = 5.0  # of one case
+MOST = 20  # failures that are printed of a target
 MEMORY = 4 * 2**30  # bytes that the process of a target may take
 
 
@@ -147,10 +148,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{target}: {tally.kinds.total():,} cases ({kinds}); slowest {slow:.2f} s (case {number})",
                 flush=True,
             )
-            for failure in tally.failures:
+            for failure in _apart(tally.failures):
                 print(f"  FAILED {failure}", flush=True)
     print(f"failures: {failed:,}")
     return int(bool(failed))
+
+
+def _apart(failures: Sequence[str]) -> list[str]:
+    """The first failure of each place in the code, and how many there were."""
+    alike: dict[str, list[str]] = {}
+    for failure in failures:
+        alike.setdefault(failure.partition("): ")[2].partition("\n")[0], []).append(failure)
+    told = [
+        first + (f"\n  and {len(more):,} more like it" if more else "") for first, *more in alike.values()
+    ]
+    return [*told[:MOST], *([f"and {len(told) - MOST:,} other kinds"] if len(told) > MOST else [])]
 
 
 def _again(name: str, home: Path) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from random import Random
-from typing import Any
 
 from rag.corpus.card import CorpusCard
+from rag.graph.references.reader import ReferenceReader
 from rag.types import Article
 from tests.fuzz.acts import Case
 
@@ -91,26 +92,25 @@ def _strings(of: object) -> Iterator[str]:
 
 
 @cache
-def reader(language: str) -> tuple[Any, int]:
-    """A reader over a small law of two codes, and how many articles that has."""
-    from rag.graph.references.reader import ReferenceReader
-
+def reader(language: str) -> tuple[ReferenceReader, tuple[Article, ...]]:
+    """A small law of two codes, and a reader of it."""
     codes = {
-        "fr": ("Code civil", "Code rural"), "nl": ("Burgerlijk Wetboek", "Gerechtelijk Wetboek"),
-        "it": ("Codice penale", "Decreto legislativo 24 gennaio 2006, n. 36"), "de": ("BGB",
-        "Insolvenzordnung"),
-        "en": ("Data Protection Act 1998", "Companies Act 2006"), "zh": ("中华人民共和国刑法",
-        "城市房地产管理法"),
-    }[language]  # fmt: skip
-    law = [
+        "fr": ("Code civil", "Code rural"),
+        "nl": ("Burgerlijk Wetboek", "Gerechtelijk Wetboek"),
+        "it": ("Codice penale", "Decreto legislativo 24 gennaio 2006, n. 36"),
+        "de": ("BGB", "Insolvenzordnung"),
+        "en": ("Data Protection Act 1998", "Companies Act 2006"),
+        "zh": ("中华人民共和国刑法", "城市房地产管理法"),
+    }[language]
+    law = tuple(
         Article(
             f"{c}-{n}", code, f"第{n}条" if language == "zh" else str(n), "x", (f"I {code}", f"II {n // 5}")
         )
         for c, code in enumerate(codes)
         for n in range(1, 41)
-    ]
+    )
     card = CorpusCard(name="law", title="Law", language=language)
-    return ReferenceReader(law, card), len(law)
+    return ReferenceReader(law, card), law
 
 
 def _sentences(language: str, chance: Random) -> str:
@@ -172,16 +172,15 @@ def text_case(language: str, chance: Random) -> Case:
     """An article with odd text, and what is read in it."""
     kind = chance.choice([*_TEXTS])
     text = _TEXTS[kind](language, chance)[:LONGEST]
-    reads, size = reader(language)
-    number = f"第{chance.randint(1, 40)}条" if language == "zh" else str(chance.randint(1, 40))
-    law = Article("0-1", chance.choice(["BGB", "Code civil", ""]) or "x", number, text)
+    reads, law = reader(language)
+    article = replace(chance.choice(law), text=text)
 
     def run() -> None:
         last = 0
-        for each in reads.read(law):
+        for each in reads.read(article):
             assert last <= each.start < each.end <= len(text), f"{each}: out of order or of the text"
             last = each.end
             assert each.kind in ("internal", "relative", "level", "external", "law"), each
-            assert all(0 <= position < size for position in reads.resolve(law, each)), each
+            assert all(0 <= position < len(law) for position in reads.resolve(article, each)), each
 
     return kind, run
