@@ -35,7 +35,6 @@ _PART = (
     "paragrafo|points?|sub-?(?:section|paragraph)s?|alin[ée]as?|lid|onderdeel"
 )
 _PARTS = re.compile(rf"(?:\W*(?:{_PART})\W+(?:\d+\w*|\w|[ivx]+)(?!\w))+\W*", re.IGNORECASE)
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
 class Span(NamedTuple):
@@ -252,14 +251,14 @@ def _article(
     charged_laws: dict[str, str] = {}
     differences = []
     for each in found:
-        name, articles = _read(law, reader, i, each, outside)
+        near = [(span, leads) for span, leads in meant if each.start < span.end and span.start < each.end]
+        name, articles = _read(law, reader, i, each, [leads.law for _, leads in near], outside)
         pairs = {(name, number) for number in articles}
         read |= pairs
         read_laws.add(name)
-        near = [span for span, _ in meant if each.start < span.end and span.start < each.end]
         if not near:
             continue
-        written = {token for span in near for token in _written(article.text[span.start : span.end])}
+        written = {token for span, _ in near for token in _written(article.text[span.start : span.end])}
         judged = {p for p in pairs if p in says or p[1] in written or each.kind == "relative"}
         charged |= {pair: each.kind for pair in judged if pair not in charged}
         charged_laws.setdefault(name, each.kind)
@@ -285,9 +284,12 @@ def _kind(name: str, number: str) -> str:
 
 
 def _read(
-    law: Marked, reader: Reader, i: int, reference: Found, outside: Sequence[str]
+    law: Marked, reader: Reader, i: int, reference: Found, near: Sequence[str], outside: Sequence[str]
 ) -> tuple[str, frozenset[str]]:
-    """Return the law that a reference names, as the mark-up calls it if they agree, and its numbers."""
+    """Return the law that a reference names, as the mark-up calls it if they agree, and its numbers.
+
+    `near` are the laws of the elements that it overlaps, `outside` all addresses of acts outside the corpus.
+    """
     article = law.corpus.articles[i]
     reached = [law.corpus.articles[position] for position in reader.resolve(article, reference)]
     if reached and reference.kind not in ("level", "law"):
@@ -298,18 +300,30 @@ def _read(
         stated = _own(article) if tuple(reference.articles) == ("0",) else frozenset()
     if not reference.law or reached:
         return _of(law, i, reached).law if reached else "", stated
-    return next((o for o in outside if _agrees(reference.law, o)), reference.law), stated
+    name = reference.law
+    if not re.search(r"\d", name):  # "codice penale"
+        return next((o for o in near if o.startswith("/")), name), stated
+    if any(_agrees(name, own) for own in law.documents[law.at[i]].names):
+        return "", stated
+    return next((o for o in (*near, *outside) if o.startswith("/") and _agrees(name, o)), name), stated
 
 
 def _agrees(name: str, address: str) -> bool:
-    """Tell whether a law's name may be that of an address: all its numbers are in it.
+    """Tell whether a law's name may be that of an address: the numbers of one are all in the other.
 
-    "legge 3 aprile 2006, n. 152" is /it/act/legge/stato/2006-04-03/152, "92/43/CEE" is
-    /eu/act/directive/1992/43; a name without any ("codice penale") agrees with every act outside the corpus.
+    "legge 3 aprile 2006, n. 152" is /it/act/legge/stato/2006-04-03/152, "92/43/CEE del 21 maggio 1992" is
+    /eu/act/directive/1992/43.
     """
-    there = {int(number) for number in re.findall(r"\d+", address)}
-    there |= {int(number) % 100 for number in _YEAR.findall(address)}
-    return {int(number) for number in re.findall(r"\d+", name)} <= there
+    there = _numbers(address)
+    stated = _numbers(name)
+    short = {number % 100 if 1900 <= number < 2000 else number for number in there}  # 92/43/CEE
+    return bool(stated) and any(
+        stated <= some or (len(some) > 1 and some <= stated) for some in (there, short)
+    )
+
+
+def _numbers(text: str) -> set[int]:
+    return {int(number) for number in re.findall(r"\d+", text)}
 
 
 def _written(text: str) -> Iterator[str]:
