@@ -111,7 +111,7 @@ class Resolver:
                     latest, key=lambda i: (not self._is(i, components), self._files[i] != self._files[at])
                 )
                 return self._in(near, place) if place else self._whole(near)
-        return self._in([at], place) if re.fullmatch(r"[!/\w]*main", work) and place else None
+        return self._in([at], place) if re.fullmatch(r"/?!?main", work) and place else None
 
     def _is(self, i: int, components: set[str]) -> bool:
         """Return whether a document is one of these components, such as "!schedule1"."""

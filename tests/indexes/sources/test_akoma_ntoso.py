@@ -24,6 +24,7 @@ from indexes.__main__ import main
 from indexes.download.resolve import bring
 from indexes.formats.validation import ImportReport
 from indexes.sources.akoma_ntoso.document import Unit, documents, root_of
+from indexes.sources.akoma_ntoso.references import Resolver, numbered
 from indexes.sources.registry import detect, load, recognise
 from rag.errors import BadInput, MissingExtra
 from rag.types import Article
@@ -113,15 +114,15 @@ REAL = {
     "it_codice_penale": Counts("it", 734, (734, 21, 518), 518, 495, 18, levels=21),
     # 61 of 61 "~art_N"; the others lead to other laws, four to tables of this one that are not in the file.
     "it_l354_1975_ordinamento_penitenziario": Counts("it", 91, (91, 0, 102), 102, 61, 4),
-    # 24 references stand in the preamble. All but 21 lead to other laws: its own articles are cited in words.
-    "it_dlgs82_2005_cad": Counts("it", 121, (121, 0, 404), 380, 16, 5, elsewhere=24),
+    # 24 references stand in the preamble. All but 20 lead to other laws: its own articles are cited in words.
+    "it_dlgs82_2005_cad": Counts("it", 121, (121, 0, 404), 380, 15, 5, elsewhere=24),
     # Sections hold the notes of the gazette, inside articles. Four attachments.
     "it_dlgs150_2012_fitosanitari": Counts(
         "it", 30, (26, 20, 58), 34, 0, elsewhere=24, attached=4, levels=20
     ),
     # Sections hold the notes of the gazette, inside articles. Seven attachments.
-    "it_dlgs4_2008_ambiente": Counts("it", 11, (4, 3, 166), 159, 1, elsewhere=7, attached=7, levels=3),
-    "it_dl8_2008_missioni": Counts("it", 8, (8, 0, 109), 102, 14, elsewhere=7),
+    "it_dlgs4_2008_ambiente": Counts("it", 11, (4, 3, 166), 159, 0, elsewhere=7, attached=7, levels=3),
+    "it_dl8_2008_missioni": Counts("it", 8, (8, 0, 109), 102, 0, elsewhere=7),
     # Four articles, nineteen of the treaty and its English text, each an attachment.
     "it_l204_2011_ratifica": Counts("it", 24, (4, 0, 0), 0, 0, attached=20),
     # Two of the eight articles are quoted; the report of those who propose it is an attachment.
@@ -595,6 +596,9 @@ REFERENCES = [
     ("/akn/it/act/legge/stato/2001-01-01/7/article/5/2", ["5"]),
     ("/akn/it/act/legge/stato/2001-01-01/7", []),
     ("/akn/it/act/legge/stato/2001-01-01/70#art_5", []),
+    ("/akn/it/act/legge/stato/2001/70/!main#art_5", []),  # another act, by its year alone
+    ("/akn/it/act/regolamento//2016/679/!main#art_5", []),
+    ("!main#art_5", ["5"]),
     ("eli/bund/bgbl-1/2021/s9/2021-04-16/1/deu/regelungstext-1/hauptteil-1_art-2_abs-1.xml", ["§2"]),
     ("eli/bund/bgbl-1/2021/s9/regelungstext-verkuendung-1#art-z2", ["§2"]),
     ("/id/ukpga/1998/29/section/7A/1/b", ["s7A"]),
@@ -1075,3 +1079,22 @@ def test_theft_in_a_dwelling_is_found(data: Path, capsys: pytest.CaptureFixture[
     # The file is older than article 624-bis. 625 has the dwelling and, following on 624, not the word theft.
     assert found[0] == "624"
     assert "625" in found
+
+
+@pytest.mark.parametrize(
+    ("address", "document", "number"),
+    [
+        ("#art_5-com2", 0, "5"),
+        ("/akn/it/act/legge/stato/2001-01-01/7/!main#art_5-bis", 0, "5bis"),
+        ("/akn/it/act/legge/stato/2001/7", 0, ""),
+        ("/akn/it/act/legge/stato/2001/70/!main#art_3", None, "3"),
+        ("http://www.legislation.gov.uk/id/ukpga/2000/36/section/18/4", None, "18"),
+        ("http://www.legislation.gov.uk/id/ukpga/2000/36/part/2", None, ""),
+    ],
+)
+def test_the_act_and_the_article_that_an_address_names(
+    address: str, document: int | None, number: str
+) -> None:
+    law = documents(root_of(act(article("5", "Pane.", "art_5")).encode()), "a")
+    assert Resolver(law, [0]).document(address, 0) == document
+    assert numbered(address) == number
