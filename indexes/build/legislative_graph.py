@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from indexes.corpus.corpus import Corpus
-from indexes.corpus.links import come_with_references, readings_sha256, references
+from indexes.corpus.links import ReadReferences, come_with_references, read_references, readings_sha256
 from rag.graph.graph import FILE, Graph
-from rag.types import Ints, Progress, no_progress
+from rag.types import Bools, Ints, Progress, no_progress
 
 FOLDER = "graph"  # of a version
 
@@ -25,15 +25,26 @@ def build(
     """
     articles, card = corpus.articles, corpus.card
     if come_with_references(articles):
-        return Graph.of(articles, references(articles, card), corpus.nodes, {"references": "source"})
+        read = read_references(articles, card, progress=progress)
+        about: dict[str, str] = {"references": "source"}
+        return Graph.of(articles, read.pairs, corpus.nodes, about, read.spans, read.roles)
     about = {"references": "texts", "readings": readings_sha256(articles, card)}
-    unread, known = np.arange(len(articles)), np.zeros((0, 2), np.int64)
+    unread, known = np.arange(len(articles)), ReadReferences.none()
     if former is not None and dict(former[0].about) == about:  # so positions are the same too
         graph, same_words = former
-        pairs = graph.article_references
-        unread, known = np.flatnonzero(same_words < 0), pairs[same_words[pairs[:, 0]] >= 0]
-    found = references(articles, card, unread.tolist(), progress)
-    return Graph.of(articles, np.concatenate([known, found]), corpus.nodes, about)
+        unread, known = np.flatnonzero(same_words < 0), _of_texts(graph, same_words >= 0)
+    read = known.and_then(read_references(articles, card, unread.tolist(), progress))
+    return Graph.of(articles, read.pairs, corpus.nodes, about, read.spans, read.roles)
+
+
+def _of_texts(graph: Graph, kept: Bools) -> ReadReferences:
+    """Return the references that a graph has between articles, of those that are kept, (n_articles,)."""
+    pairs = graph.references
+    among = (pairs < graph.articles).all(axis=1)
+    among[among] = kept[pairs[among, 0]]
+    if graph.to_spans is None or graph.to_roles is None:  # its `about` would be another
+        return ReadReferences.none()
+    return ReadReferences(pairs[among], graph.to_spans[among], graph.to_roles[among])
 
 
 def save(graph: Graph, folder: Path) -> None:

@@ -6,18 +6,17 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from rag.corpus.articles import reference_pairs
 from rag.corpus.card import CorpusCard
-from rag.graph.references.reader import ReferenceReader, Role
+from rag.graph.references.reader import ReferenceReader
+from rag.graph.references.reference import ROLES
 from rag.types import Article, Ints, Progress, no_progress
 
 READING = 2  # raised with each change to a grammar or the reader: texts are read anew
-ROLES: tuple[Role, ...] = get_args(Role)  # what a number of `ReadReferences.roles` means
 _STEP = 1000  # articles between two calls of a progress
 _NOWHERE = (-1, -1)
 
@@ -31,6 +30,16 @@ class ReadReferences:
         np.int32
     ]  # (n, 2), characters of the first mention, end exclusive; -1: not in the text
     roles: npt.NDArray[np.int8]  # (n,), what the first mention is for: a place in ROLES
+
+    @classmethod
+    def none(cls) -> ReadReferences:
+        """Return none."""
+        return cls(np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
+
+    def and_then(self, others: ReadReferences) -> ReadReferences:
+        """Return these and others."""
+        parts = ((getattr(one, name) for one in (self, others)) for name in ("pairs", "spans", "roles"))
+        return ReadReferences(*(np.concatenate(list(part)) for part in parts))
 
 
 def references(

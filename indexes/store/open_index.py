@@ -140,6 +140,7 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     with damaged_if_unreadable(folder, cure):
         rows = term_counts.rows(counts_folder, order, keyword.index.vocab_dict)
         expanded = query_expansion.load(folder, keyword)
+        graph = legislative_graph.load(folder)
         learned = read_learned(folder, keyword, meaning, articles, learnt, expanded)
     fusion = fusion or FusionSettings()
     question_knn: QuestionKNN | None = None
@@ -174,6 +175,7 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
         searcher=searcher,
         explainer=Explainer(articles, learnt, asking, keyword, meaning, rows, nearest),
         notices=notices.calibrated(confidence, searcher, law.sha256, learnt),
+        graph=graph,
     )
 
 

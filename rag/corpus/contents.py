@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, overload
 
 import numpy as np
 
 from rag.corpus.articles import Articles
+from rag.graph.graph import NOWHERE, Graph
+from rag.graph.references.reference import ROLES, Role
 from rag.types import Article, Question
 
 TREES = 256  # codes whose trees stay at hand
@@ -44,6 +47,45 @@ class _Tree:
     at: Mapping[int, Steps]  # number of the section -> steps
 
 
+Need = Literal["definition", "exception", "rule", "departure"]
+_NEEDS: Mapping[Role, Need] = {"definition": "definition", "exception": "exception", "derogates": "rule"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One article that refers to another, seen from either."""
+
+    article: Article  # the other one
+    source: Article  # whose text names the other
+    start: int  # characters of the source's text, `NOWHERE` where it is not known
+    end: int
+    role: Role
+
+
+class Mentions(Sequence[Mention]):
+    """References of or to one article; each is looked up when it is looked at: some have hundreds."""
+
+    def __init__(self, law: Law, here: int, others: Sequence[int], *, outgoing: bool) -> None:
+        """Take the positions of the article and of the others."""
+        self._law, self._here, self._others, self._outgoing = law, here, others, outgoing
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._others)
+
+    @overload
+    def __getitem__(self, at: int) -> Mention: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Mention, ...]: ...
+    def __getitem__(self, at: int | slice) -> Mention | tuple[Mention, ...]:
+        """Return one, or those of a slice."""
+        if isinstance(at, slice):
+            return tuple(self[i] for i in range(*at.indices(len(self))))
+        other = self._others[at]
+        source, target = (self._here, other) if self._outgoing else (other, self._here)
+        return self._law._mention(source, target, other=other)
+
+
 class Law:
     """The articles of one corpus by code, heading and neighbourhood; made once an index.
 
@@ -52,10 +94,17 @@ class Law:
     """
 
     def __init__(
-        self, articles: Sequence[Article], annotated: Mapping[str, Sequence[Question]] | None = None
+        self,
+        articles: Sequence[Article],
+        annotated: Mapping[str, Sequence[Question]] | None = None,
+        graph: Graph | None = None,
     ) -> None:
-        """Take the articles, and of article ids the annotated questions that cite them."""
+        """Take the articles, of article ids the annotated questions that cite them, and the graph of the law.
+
+        Without a graph, articles refer to what their source says, at no place of their texts.
+        """
         self._rows = Articles.of(articles)
+        self._graph = graph
         self.articles = self._rows.by_id
         self._annotated = annotated or {}
         self._tree = lru_cache(maxsize=TREES)(self._grown)
@@ -128,17 +177,54 @@ class Law:
         """Return the articles under the very same heading, this one among them."""
         return self._of(self.home(article_id)[-1].articles)
 
-    def cites(self, article_id: str) -> tuple[Article, ...]:
-        """Return the articles of this corpus that the article refers to, in the order that it names them."""
-        cited = dict.fromkeys(self.articles[article_id].references)
-        return self._of(i for i in cited if i in self.articles and i != article_id)
+    def refers_to(self, article_id: str) -> Mentions:
+        """Return the articles that an article refers to, in the order in which its text names them."""
+        if self._graph is None:
+            cited = dict.fromkeys(self.articles[article_id].references)
+            positions = self._rows.order.positions
+            others = [positions[i] for i in cited if i in self.articles and i != article_id]
+            return Mentions(self, positions[article_id], others, outgoing=True)
+        here = self._rows.order.positions[article_id]
+        others = [to for to in self._graph.refers_to(here).tolist() if to < self._graph.articles]
+        others.sort(key=lambda to: (self._graph.mention(here, to)[0], to))
+        return Mentions(self, here, others, outgoing=True)
 
-    def cited_by(self, article_id: str) -> tuple[Article, ...]:
-        """Return the articles that refer to this one."""
-        position = self._rows.order.positions.get(article_id, -1)
-        cited, citing = self._rows.referring
-        first, last = np.searchsorted(cited, [position, position + 1]).tolist()
-        return tuple(self._rows[int(each)] for each in citing[first:last])
+    def referred_by(self, article_id: str) -> Mentions:
+        """Return the articles that refer to this one, in the corpus's order."""
+        here = self._rows.order.positions.get(article_id, -1)
+        if self._graph is None:
+            cited, citing = self._rows.referring
+            first, last = np.searchsorted(cited, [here, here + 1]).tolist()
+            return Mentions(self, here, citing[first:last].tolist(), outgoing=False)
+        others = [at for at in self._graph.referred_by(here).tolist() if at < self._graph.articles]
+        return Mentions(self, here, others, outgoing=False)
+
+    def read_with(self, article_id: str) -> tuple[tuple[Need, Mention], ...]:
+        """Return what an article must be read with, and why; each article once.
+
+        These are the articles that it names as definitions, exceptions or the rule that it departs from, and
+        those that depart from it.
+        """
+        if self._graph is None:
+            return ()
+        found: list[tuple[Need, Mention]] = []
+        for mention in self.refers_to(article_id):
+            if mention.role:
+                found.append((_NEEDS[mention.role], mention))
+        here = self._rows.order.positions[article_id]
+        departing = ROLES.index("derogates")
+        for at in self._graph.referred_by(here).tolist():
+            if at < self._graph.articles and self._graph.mention(at, here)[2] == departing:
+                found.append(("departure", self._mention(at, here, other=at)))
+        return tuple({mention.article.id: (need, mention) for need, mention in reversed(found)}.values())[
+            ::-1
+        ]
+
+    def _mention(self, source: int, target: int, *, other: int) -> Mention:
+        start, end, role = (NOWHERE, NOWHERE, 0)
+        if self._graph is not None:
+            start, end, role = self._graph.mention(source, target)
+        return Mention(self._rows[other], self._rows[source], start, end, ROLES[role])
 
     def citing_questions(self, article_id: str) -> tuple[str, ...]:
         """Return the annotated questions that cite the article, each text once."""

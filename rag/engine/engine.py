@@ -17,6 +17,7 @@ from rag.engine.explain import Explainer
 from rag.engine.notices import Notices
 from rag.engine.result import Explanation, Mode, Result
 from rag.engine.searcher import QueryExpansion, Searcher
+from rag.graph.graph import Graph
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH
 from rag.retrieval.known_item import KnownItems, best_versions
@@ -69,12 +70,15 @@ class Engine:
         searcher: Searcher,
         explainer: Explainer,
         notices: Notices,
+        graph: Graph | None = None,
     ) -> None:
+        """Take an opened index; the graph tells what its articles refer to, and where."""
         self.card, self.info = card, info
         self._articles = Articles.of(articles)
         self.articles: Mapping[str, Article] = self._articles.by_id
         self.searcher, self.explainer, self.notices = searcher, explainer, notices
         self.analyser: Analyser = explainer.analyser  # cuts questions into terms
+        self._graph = graph
         self._known_items = KnownItems(self._articles, card)
         self._versions = self._articles.versions
 
@@ -86,7 +90,7 @@ class Engine:
     @cached_property
     def law(self) -> Law:
         """The articles as a reader leafs through them; made when first looked at."""
-        return Law(self._articles, self.explainer.cited)
+        return Law(self._articles, self.explainer.cited, self._graph)
 
     @cached_property
     def _facets(self) -> CorpusFacets:

@@ -26,9 +26,12 @@ from rag.types import Article, Ints
 
 Kind: TypeAlias = Literal["content", "hierarchy"]
 Numbers: TypeAlias = npt.NDArray[np.int32]
+Roles: TypeAlias = npt.NDArray[np.int8]
 FILE = "graph.json"
 _ARRAYS = ("parent", "child_ends", "children", "to_ends", "to", "from_ends", "from_")
 _LABELS = ("labels", "label_ends")
+_MENTIONS = ("to_spans", "to_roles")  # of a graph that an earlier release wrote there are none
+NOWHERE = -1  # the start and end of a reference that no text of the corpus makes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,9 @@ class Graph:
     from_: Numbers = field(repr=False)  # (n_references,), what refers to them
     labels: npt.NDArray[np.uint8] = field(repr=False)  # UTF-8, of the hierarchy nodes
     label_ends: Numbers = field(repr=False)  # (n - articles,)
+    # (n_references, 2), characters of the text of the article that refers: its first mention; else `NOWHERE`
+    to_spans: Numbers | None = field(default=None, repr=False)
+    to_roles: Roles | None = field(default=None, repr=False)  # (n_references,), numbers of references.ROLES
     ids: Mapping[str, int] = field(default_factory=dict, repr=False)  # of hierarchy nodes that have one
     about: Mapping[str, Any] = field(default_factory=dict)  # where the references are from
 
@@ -69,6 +75,8 @@ class Graph:
         references: Ints,
         nodes: Sequence[Node] = (),
         about: Mapping[str, Any] | None = None,
+        spans: Numbers | None = None,
+        roles: Roles | None = None,
     ) -> Graph:
         """Make the graph of a corpus.
 
@@ -78,6 +86,9 @@ class Graph:
             nodes: hierarchy nodes that have an id. Articles that have it among their references refer to
                 them; their own references count too. One without articles is a node as well.
             about: whatever is to be known of the graph later, of JSON's types.
+            spans: (n_references, 2), where in its text an article first names the other; `NOWHERE` twice
+                where it does not.
+            roles: (n_references,), what it names it for: numbers of `rag.graph.references.reference.ROLES`.
 
         A reference of a node to itself is no edge; nor is one to an id that is not there.
         """
@@ -106,9 +117,14 @@ class Graph:
             number |= {id_: at_ for id_, at_ in ids.items() if id_ not in number}
             more += [(ids[x.id], number[id_]) for x in nodes for id_ in x.references if id_ in number]
         edges = np.concatenate([references.reshape(-1, 2), np.array(more, np.int64).reshape(-1, 2)])
-        edges = edges[edges[:, 0] != edges[:, 1]]
+        places, purposes = np.full((len(edges), 2), NOWHERE, np.int32), np.zeros(len(edges), np.int8)
+        if spans is not None and roles is not None:
+            places[: len(spans)], purposes[: len(roles)] = spans, roles
+        others = edges[:, 0] != edges[:, 1]
+        edges, places, purposes = edges[others], places[others], purposes[others]
         above = np.array([*of_articles, *parent], np.int32)
         total, texts = len(above), [label.encode() for label in labels]
+        _, first = np.unique(edges[:, 0] * total + edges[:, 1], return_index=True)  # as `_listed` sorts them
         below = np.flatnonzero(above >= 0)
         return cls(
             n,
@@ -118,6 +134,8 @@ class Graph:
             *_listed(edges[:, 1], edges[:, 0], total),
             labels=np.frombuffer(b"".join(texts), np.uint8),
             label_ends=_ends([len(text) for text in texts]),
+            to_spans=places[first],
+            to_roles=purposes[first],
             ids=ids,
             about=about or {},
         )
@@ -167,6 +185,18 @@ class Graph:
         """Return what refers to a node."""
         return _of(self.from_, self.from_ends, node)
 
+    def mention(self, node: int, other: int) -> tuple[int, int, int]:
+        """Return where a node's text first names another, start and end, and the number of the role.
+
+        `NOWHERE` twice and 0 where no text does, or an earlier release wrote the graph.
+        """
+        begin = int(self.to_ends[node - 1]) if node else 0
+        at = begin + int(np.searchsorted(self.refers_to(node), other))
+        if self.to_spans is None or self.to_roles is None or at == self.to_ends[node] or self.to[at] != other:
+            return NOWHERE, NOWHERE, 0
+        start, end = self.to_spans[at].tolist()
+        return start, end, int(self.to_roles[at])
+
     def neighbours(self, node: int) -> Numbers:
         """Return all nodes that an edge of any kind joins with one, whichever way it leads."""
         above = self.parent[node : node + 1]
@@ -187,8 +217,9 @@ class Graph:
     def save(self, folder: Path) -> None:
         """Write the graph into a new folder; the same graph gives the same bytes."""
         folder.mkdir(parents=True)
-        for name in (*_ARRAYS, *_LABELS):
-            np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
+        for name in (*_ARRAYS, *_LABELS, *_MENTIONS):
+            if (values := getattr(self, name)) is not None:
+                np.save(folder / f"{name}.npy", values, allow_pickle=False)
         record = {"articles": self.articles, "about": dict(self.about), "ids": dict(self.ids)}
         (folder / FILE).write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -202,15 +233,18 @@ class Graph:
         """
         record = json.loads((folder / FILE).read_text(encoding="utf-8"))
         # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
+        names = (*_ARRAYS, *_LABELS, *(name for name in _MENTIONS if (folder / f"{name}.npy").is_file()))
         found = {
             name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
-            for name in (*_ARRAYS, *_LABELS)
+            for name in names
         }
         graph = cls(int(record["articles"]), **found, ids=record["ids"], about=record["about"])
         n, references = len(graph), len(graph.to)
         lengths = {"child_ends": n, "children": n - 1, "to_ends": n, "from_ends": n, "from_": references}
         lengths |= {"label_ends": n - graph.articles}
         odd = [name for name, length in lengths.items() if found[name].shape != (length,)]
+        shapes = dict(zip(_MENTIONS, ((references, 2), (references,)), strict=True))
+        odd += [name for name in names if name in shapes and found[name].shape != shapes[name]]
         odd += [name for name in _ARRAYS if found[name].dtype != np.int32 or found[name].ndim != 1]
         if odd:
             raise BadInput(f"{folder}: {odd[0]}.npy is of another graph")

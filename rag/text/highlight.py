@@ -69,6 +69,24 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return [(start, start + len(text[start:end].rstrip())) for start, end in zip(starts, ends, strict=True)]
 
 
+def sentence_around(text: str, start: int, end: int, longest: int = 240) -> tuple[int, int]:
+    """Return the start and end of the sentence that a place stands in, cut at words where it is too long.
+
+    The place itself is whole, however long it is, and has about as much before it as behind.
+    """
+    left, right = next(((a, b) for a, b in sentences(text) if a <= start < b), (start, end))
+    right = max(right, end)
+    if right - left <= longest:
+        return left, right
+    room = max(longest - (end - start), 0) // 2
+    low, high = max(left, start - room), min(right, end + room)
+    if low > left:
+        low += len(text[low:start]) - len(text[low:start].partition(" ")[2]) if " " in text[low:start] else 0
+    if high < right and " " in text[end:high]:
+        high = end + text[end:high].rindex(" ")
+    return low, high
+
+
 def _matching(text: str, terms: Collection[str], analyser: Analyser) -> list[Token]:
     wanted = frozenset(terms)
     return [token for token in analyser.tokens(text) if token.term in wanted] if wanted else []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 Kind: TypeAlias = Literal["internal", "relative", "level", "external", "law"]
 Role: TypeAlias = Literal["", "definition", "exception", "derogates"]
+ROLES: tuple[Role, ...] = get_args(Role)  # by their numbers in a graph
 
 
 @dataclass(frozen=True, slots=True)

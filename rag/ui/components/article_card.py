@@ -13,13 +13,13 @@ from rag.answer.types import Passage
 from rag.corpus.asker_situations import region_name
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
-from rag.corpus.contents import Law
+from rag.corpus.contents import Law, Mention, Need
 from rag.engine.result import Explanation
 from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article, Shown, Why
 from rag.ui.components.article_history import badge, label
-from rag.ui.components.entries import article_entry, link_to, title
+from rag.ui.components.entries import article_entry, link_to, mention_entry, need_entry, title
 from rag.ui.components.explanation import panel, reasons
 from rag.ui.components.question_form import KEY, LAW_TYPES
 from rag.ui.html import Html, copy_button, folded, join, link, paragraphs, tag, web_address
@@ -29,7 +29,8 @@ from rag.ui.navigation import LONGEST, address, go, listed
 
 MOST = 6  # cross references of either way told here; the page "Browse" has more
 CACHED_NEIGHBOURHOODS = 512  # neighbourhoods that stay at hand: some megabytes of HTML
-_Lists = tuple[tuple[str, tuple[Article, ...]], ...]
+READ_WITH = 3  # articles to be read beside one that are shown on its card
+_Lists = tuple[tuple[str, tuple[Article | Mention, ...]], ...]
 
 
 def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Html:
@@ -40,13 +41,38 @@ def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Ht
     adjacent = tuple(each for each in (previous, after) if each is not None)
     lists = (
         (t("Before and after it in the code"), adjacent),
-        (t("It refers to"), law.cites(article.id)[:MOST]),
-        (t("Referred to by"), law.cited_by(article.id)[:MOST]),
+        (t("It refers to"), law.refers_to(article.id)[:MOST]),
+        (t("Referred to by"), law.referred_by(article.id)[:MOST]),
     )
     locale, articles = st.query_params.get("lang"), st.query_params.get(KEY)
     if len(locale or "") + len(articles or "") > LONGEST:  # somebody typed it: nothing that long is kept
         return _around.__wrapped__(article, lists, t, card, locale, articles)
     return _around(article, lists, t, card, locale, articles)
+
+
+def read_with(article: Article, law: Law, t: Interface, card: CorpusCard, most: int | None = None) -> Html:
+    """Return what an article must be read with, as a list; nothing where no text says so."""
+    found = law.read_with(article.id) if article.id in law.articles else ()
+    return _read_with(article, found, t, card, most) if found else Html()
+
+
+@lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
+def _read_with(
+    article: Article,
+    found: tuple[tuple[Need, Mention], ...],
+    t: Interface,
+    card: CorpusCard,
+    most: int | None,
+) -> Html:
+    entries = [
+        need_entry(need, mention, t, card, code=mention.article.code != article.code)
+        for need, mention in found[:most]
+    ]
+    more = len(found) - len(entries)
+    text = t.n("and one more", "and {count} more", more)
+    rest = tag("p", link_to(article, text), class_="pd-count") if more > 0 else ""
+    head = tag("h4", t("This article must be read with"))
+    return tag("section", head, tag("ul", *entries, role="list"), rest, class_="pd-with")
 
 
 @lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
@@ -58,12 +84,15 @@ def _around(
     The locale, and what was said of the asker, are those of the address: every link repeats them.
     """
 
-    def entry(each: Article) -> Html:
+    def entry(each: Article | Mention) -> Html:
+        other = each.article if isinstance(each, Mention) else each
         to = address(
-            "", add=listed([each.id]), **{KEY: situation}
+            "", add=listed([other.id]), **{KEY: situation}
         )  # the same question, with one article more
-        label = t("Add {article}", article=title(each, t, card))
+        label = t("Add {article}", article=title(other, t, card))
         add = go(t("Add to the list"), to, aria_label=label, class_="pd-add")
+        if isinstance(each, Mention):
+            return mention_entry(each, t, card, code=other.code != article.code, more=add)
         return article_entry(each, t, card, more=add)
 
     parts = [
@@ -110,6 +139,7 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
         tag("header", rank, titled, *marks, badge(card, t)),
         tag("div", _path(article, t), _passage(shown, view), lang=law),
         _whole(article, card, t),
+        read_with(article, view.law, t, card, READ_WITH) if view.law is not None else "",
         why,
         panel(explanation, t, law) if explanation is not None else "",
         neighbours(article, view.law, t, card) if view.law is not None else "",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import is_bare, signed
+from rag.corpus.contents import Mention, Need
+from rag.text.highlight import sentence_around
 from rag.types import Article
 from rag.ui.html import Html, tag
-from rag.ui.i18n import Interface
+from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import BROWSE, address, go, listed
 
 
@@ -53,6 +57,55 @@ def article_entry(
     of = tag("span", article.code, class_="pd-count", lang=law) if code else ""
     excerpt = tag("span", shortened, class_="pd-excerpt", lang=law)
     return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", excerpt)
+
+
+def mention_entry(
+    mention: Mention, t: Interface, card: CorpusCard, *, code: bool = False, more: Html | str = ""
+) -> Html:
+    """Return an article that refers to another, or is referred to, with the sentence that does.
+
+    Where no text at hand does, it is an entry of a list like any other.
+    """
+    article, source = mention.article, mention.source
+    if mention.start < 0:
+        return article_entry(article, t, card, code=code, more=more)
+    text = source.text
+    left, right = sentence_around(text, mention.start, mention.end)
+    sentence = tag(
+        "q",
+        "… " * (text[:left].strip() != "" and not _begins(text, left)),
+        text[left : mention.start],
+        tag("mark", text[mention.start : mention.end], class_="pd-refers"),
+        text[mention.end : right],
+        " …" * (right < len(text) and text[right - 1 : right] not in ".!?;:。；"),
+        class_="pd-excerpt",
+        lang=source.language or card.language,
+    )
+    law = article.language or card.language
+    of = tag("span", article.code, class_="pd-count", lang=law) if code else ""
+    return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", sentence)
+
+
+def _begins(text: str, at: int) -> bool:
+    """Tell whether a sentence or a line begins at a place."""
+    before = text[:at].rstrip(" ")
+    return not before or before[-1] in ".!?;:\n。；"
+
+
+NEEDS: Mapping[Need, str] = {
+    "definition": N_("defines words of this article"),
+    "exception": N_("an exception or a condition that this article names"),
+    "rule": N_("the rule that this article departs from"),
+    "departure": N_("departs from this article"),
+}
+
+
+def need_entry(need: Need, mention: Mention, t: Interface, card: CorpusCard, *, code: bool = False) -> Html:
+    """Return an article that another must be read with: why, and what it says."""
+    why = tag("span", t(NEEDS[need]), class_="pd-need")
+    if need == "departure":
+        return mention_entry(mention, t, card, code=code, more=why)
+    return article_entry(mention.article, t, card, code=code, more=why)
 
 
 def link_to(article: Article, label: str, **attributes: str | None) -> Html:

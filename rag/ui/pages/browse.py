@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import streamlit as st
 
 from rag.corpus.card import CorpusCard
-from rag.corpus.contents import ContentsEntry, steps, written
+from rag.corpus.contents import ContentsEntry, Mention, steps, written
 from rag.engine.engine import Engine
 from rag.types import Article, Filter, Shown
 from rag.ui import layout
-from rag.ui.components.article_card import badges, foot
+from rag.ui.components.article_card import badges, foot, read_with
 from rag.ui.components.article_history import (
     badge,
     former_content,
@@ -19,7 +19,15 @@ from rag.ui.components.article_history import (
     predecessor_note,
     validity_line,
 )
-from rag.ui.components.entries import article_entry, entry, heading, link_to, missing_number, title
+from rag.ui.components.entries import (
+    article_entry,
+    entry,
+    heading,
+    link_to,
+    mention_entry,
+    missing_number,
+    title,
+)
 from rag.ui.components.question_form import current_day, shorten
 from rag.ui.html import Html, bullets, folded, join, paragraphs, plain_label, tag
 from rag.ui.i18n import N_, Interface
@@ -52,6 +60,7 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
             validity_line(day, card, dated=engine.facets().dated, t=t),
             _leaf(engine, article, t),
             tag("div", paragraphs(article.text), class_="pd-text", lang=lang),
+            read_with(article, law, t, card),
             tag("aside", *changes, class_="pd-changes") if changes else "",
             foot(article, card, t),
             class_="pd-card pd-reading",
@@ -59,8 +68,8 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
     )
     around = join(
         _siblings(law.siblings(article.id), article, t, card),
-        _references(t("It refers to"), law.cites(article.id), article, t, card),
-        _references(t("Referred to by"), law.cited_by(article.id), article, t, card),
+        _references(t("It refers to"), law.refers_to(article.id), article, t, card),
+        _references(t("Referred to by"), law.referred_by(article.id), article, t, card),
         _questions_list(law.citing_questions(article.id), t, lang),
     )
     if around:
@@ -111,12 +120,13 @@ def _shelf(name: str, *content: str) -> Html:
 
 
 def _references(
-    name: str, articles: Sequence[Article], article: Article, t: Interface, card: CorpusCard
+    name: str, mentions: Sequence[Mention], article: Article, t: Interface, card: CorpusCard
 ) -> Html:
-    if not articles:
+    if not mentions:
         return Html()
-    entries = [article_entry(a, t, card, code=a.code != article.code) for a in articles[:REFERRING]]
-    more = len(articles) - REFERRING
+    shown = mentions[:REFERRING]
+    entries = [mention_entry(m, t, card, code=m.article.code != article.code) for m in shown]
+    more = len(mentions) - REFERRING
     rest = tag("p", t.n("and one more", "and {count} more", more)) if more > 0 else ""
     return _shelf(name, tag("ul", *entries), rest)
 

@@ -3,11 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.contents import DEEPEST, ContentsEntry, Law, steps, written
+from rag.graph.graph import Graph
+from rag.graph.references.reference import ROLES
 from rag.types import Article, Question
 
 HEADINGS = st.lists(st.sampled_from(["Livre I", "Livre II", "Titre I", ""]), max_size=4).map(tuple)
@@ -64,9 +67,42 @@ def test_beside_around_and_across_by_hand() -> None:
     assert CIVIL.previous("a") is None
     assert CIVIL.after("f") is None
     assert [a.id for a in CIVIL.siblings("c")] == ["b", "c", "f"]
-    assert [a.id for a in CIVIL.cites("a")] == ["c"]  # once, not itself, and only what is here
-    assert [a.id for a in CIVIL.cited_by("c")] == ["a", "x"]
-    assert CIVIL.cited_by("a") == ()
+    # once, not itself, and only what is here
+    assert [m.article.id for m in CIVIL.refers_to("a")] == ["c"]
+    assert [m.article.id for m in CIVIL.referred_by("c")] == ["a", "x"]
+    assert [(m.source.id, m.start, m.role) for m in CIVIL.referred_by("c")] == [("a", -1, ""), ("x", -1, "")]
+    assert not CIVIL.referred_by("a")
+    assert CIVIL.read_with("a") == ()
+
+
+def test_references_with_their_places_and_what_must_be_read_together() -> None:
+    articles = [
+        Article("1", "C", "1", "Au sens de l'article 3, un mur."),
+        Article("2", "C", "2", "Par dérogation à l'article 1, rien. Voir les articles 1 et 3."),
+        Article("3", "C", "3", "Un mur est en pierre, sous réserve de l'article 2."),
+    ]
+    pairs = np.array([[0, 2], [1, 0], [1, 2], [2, 1]])
+    spans = np.array([[11, 20], [19, 28], [40, 60], [39, 48]], np.int32)
+    roles = np.array([ROLES.index(role) for role in ("definition", "derogates", "", "exception")], np.int8)
+    order = [3, 1, 0, 2]  # a graph sorts them
+    graph = Graph.of(articles, pairs[order], spans=spans[order], roles=roles[order])
+    law = Law(articles, graph=graph)
+    assert [(m.article.id, m.start, m.end, m.role) for m in law.refers_to("2")] == [
+        ("1", 19, 28, "derogates"),
+        ("3", 40, 60, ""),
+    ]
+    back = law.referred_by("3")
+    assert [(m.article.id, m.source.text[m.start : m.end]) for m in back] == [
+        ("1", "l'article"),
+        ("2", " les articles 1 et 3"),
+    ]
+    assert back[1:] == (back[1],)
+    assert [(need, m.article.id) for need, m in law.read_with("1")] == [
+        ("definition", "3"),
+        ("departure", "2"),
+    ]
+    assert [(need, m.article.id) for need, m in law.read_with("2")] == [("rule", "1")]
+    assert [(need, m.article.id) for need, m in law.read_with("3")] == [("exception", "2")]
 
 
 def test_questions_are_told_once() -> None:
