@@ -30,7 +30,8 @@ def build(
         return Graph.of(articles, read.pairs, corpus.nodes, about, read.spans, read.roles)
     about = {"references": "texts", "readings": readings_sha256(articles, card)}
     unread, known = np.arange(len(articles)), ReadReferences.none()
-    if former is not None and dict(former[0].about) == about:  # so positions are the same too
+    # positions are the same too where it was read alike; it has no places where an earlier release read it
+    if former is not None and dict(former[0].about) == about and former[0].has_mentions:
         graph, same_words = former
         unread, known = np.flatnonzero(same_words < 0), _of_texts(graph, same_words >= 0)
     read = known.and_then(read_references(articles, card, unread.tolist(), progress))
@@ -40,9 +41,9 @@ def build(
 def _of_texts(graph: Graph, kept: Bools) -> ReadReferences:
     """Return the references that a graph has between articles, of those that are kept, (n_articles,)."""
     pairs = graph.references
-    among = (pairs < graph.articles).all(axis=1)
-    among[among] = kept[pairs[among, 0]]
-    if graph.to_spans is None or graph.to_roles is None:  # its `about` would be another
+    among = np.flatnonzero((pairs < graph.articles).all(axis=1))
+    among = among[kept[pairs[among, 0]]]
+    if graph.to_spans is None or graph.to_roles is None:
         return ReadReferences.none()
     return ReadReferences(pairs[among], graph.to_spans[among], graph.to_roles[among])
 

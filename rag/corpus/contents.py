@@ -73,6 +73,11 @@ class Mentions(Sequence[Mention]):
         """How many there are."""
         return len(self._others)
 
+    @property
+    def positions(self) -> Sequence[int]:
+        """Where the other articles stand in the corpus."""
+        return self._others
+
     @overload
     def __getitem__(self, at: int) -> Mention: ...
     @overload
@@ -84,6 +89,35 @@ class Mentions(Sequence[Mention]):
         other = self._others[at]
         source, target = (self._here, other) if self._outgoing else (other, self._here)
         return self._law._mention(source, target, other=other)
+
+    def nearest(self, most: int) -> tuple[Mention, ...]:
+        """Return those of the articles that stand nearest in the corpus, in its order; at most so many."""
+        near = sorted(self._others, key=lambda other: abs(other - self._here))[:most]
+        return Mentions(self._law, self._here, sorted(near), outgoing=self._outgoing)[:]
+
+
+class Needs(Sequence[tuple[Need, Mention]]):
+    """What one article must be read with, and why; each is looked up when it is looked at."""
+
+    def __init__(self, law: Law, here: int, found: Sequence[tuple[int, Need]]) -> None:
+        """Take the positions of the article and of the others."""
+        self._law, self._here, self._found = law, here, found
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[Need, Mention]: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[tuple[Need, Mention], ...]: ...
+    def __getitem__(self, at: int | slice) -> tuple[Need, Mention] | tuple[tuple[Need, Mention], ...]:
+        """Return one, or those of a slice."""
+        if isinstance(at, slice):
+            return tuple(self[i] for i in range(*at.indices(len(self))))
+        other, need = self._found[at]
+        source, target = (other, self._here) if need == "departure" else (self._here, other)
+        return need, self._law._mention(source, target, other=other)
 
 
 class Law:
@@ -101,10 +135,11 @@ class Law:
     ) -> None:
         """Take the articles, of article ids the annotated questions that cite them, and the graph of the law.
 
-        Without a graph, articles refer to what their source says, at no place of their texts.
+        Without a graph, articles refer to what their source says, at no place of their texts; so they do
+        with one of an earlier release, which misread too many texts to be shown to people.
         """
         self._rows = Articles.of(articles)
-        self._graph = graph
+        self._graph = graph if graph is not None and graph.has_mentions else None
         self.articles = self._rows.by_id
         self._annotated = annotated or {}
         self._tree = lru_cache(maxsize=TREES)(self._grown)
@@ -186,7 +221,8 @@ class Law:
             return Mentions(self, positions[article_id], others, outgoing=True)
         here = self._rows.order.positions[article_id]
         others = [to for to in self._graph.refers_to(here).tolist() if to < self._graph.articles]
-        others.sort(key=lambda to: (self._graph.mention(here, to)[0], to))
+        starts = {to: self._graph.mention(here, to)[0] for to in others}
+        others.sort(key=lambda to: (starts[to] == NOWHERE, starts[to], to))
         return Mentions(self, here, others, outgoing=True)
 
     def referred_by(self, article_id: str) -> Mentions:
@@ -199,26 +235,24 @@ class Law:
         others = [at for at in self._graph.referred_by(here).tolist() if at < self._graph.articles]
         return Mentions(self, here, others, outgoing=False)
 
-    def read_with(self, article_id: str) -> tuple[tuple[Need, Mention], ...]:
+    def read_with(self, article_id: str) -> Needs:
         """Return what an article must be read with, and why; each article once.
 
-        These are the articles that it names as definitions, exceptions or the rule that it departs from, and
-        those that depart from it.
+        These are the articles that it names as definitions, exceptions or the rule that it departs from, in
+        the order in which its text names them, and then those that depart from it.
         """
         if self._graph is None:
-            return ()
-        found: list[tuple[Need, Mention]] = []
-        for mention in self.refers_to(article_id):
-            if mention.role:
-                found.append((_NEEDS[mention.role], mention))
-        here = self._rows.order.positions[article_id]
+            return Needs(self, 0, ())
+        graph, here = self._graph, self._rows.order.positions[article_id]
+        found: dict[int, Need] = {}
+        for to in self.refers_to(article_id).positions:
+            if role := ROLES[graph.mention(here, to)[2]]:
+                found[to] = _NEEDS[role]
         departing = ROLES.index("derogates")
-        for at in self._graph.referred_by(here).tolist():
-            if at < self._graph.articles and self._graph.mention(at, here)[2] == departing:
-                found.append(("departure", self._mention(at, here, other=at)))
-        return tuple({mention.article.id: (need, mention) for need, mention in reversed(found)}.values())[
-            ::-1
-        ]
+        for at in graph.referred_by(here).tolist():
+            if at < graph.articles and graph.mention(at, here)[2] == departing:
+                found.setdefault(at, "departure")
+        return Needs(self, here, tuple(found.items()))
 
     def _mention(self, source: int, target: int, *, other: int) -> Mention:
         start, end, role = (NOWHERE, NOWHERE, 0)

@@ -185,6 +185,11 @@ class Graph:
         """Return what refers to a node."""
         return _of(self.from_, self.from_ends, node)
 
+    @property
+    def has_mentions(self) -> bool:
+        """Whether it keeps where texts make its references; one that an earlier release wrote does not."""
+        return self.to_spans is not None and self.to_roles is not None
+
     def mention(self, node: int, other: int) -> tuple[int, int, int]:
         """Return where a node's text first names another, start and end, and the number of the role.
 

@@ -74,7 +74,9 @@ def sentence_around(text: str, start: int, end: int, longest: int = 240) -> tupl
 
     The place itself is whole, however long it is, and has about as much before it as behind.
     """
-    left, right = next(((a, b) for a, b in sentences(text) if a <= start < b), (start, end))
+    first = max(0, start - 2 * longest)  # what lies farther away is cut off in any case
+    near = ((first + a, first + b) for a, b in sentences(text[first : end + 2 * longest]))
+    left, right = next(((a, b) for a, b in near if a <= start < b), (start, end))
     right = max(right, end)
     if right - left <= longest:
         return left, right

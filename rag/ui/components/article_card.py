@@ -19,7 +19,7 @@ from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article, Shown, Why
 from rag.ui.components.article_history import badge, label
-from rag.ui.components.entries import article_entry, link_to, mention_entry, need_entry, title
+from rag.ui.components.entries import article_entry, link_to, mention_entries, need_entry, title
 from rag.ui.components.explanation import panel, reasons
 from rag.ui.components.question_form import KEY, LAW_TYPES
 from rag.ui.html import Html, copy_button, folded, join, link, paragraphs, tag, web_address
@@ -30,7 +30,8 @@ from rag.ui.navigation import LONGEST, address, go, listed
 MOST = 6  # cross references of either way told here; the page "Browse" has more
 CACHED_NEIGHBOURHOODS = 512  # neighbourhoods that stay at hand: some megabytes of HTML
 READ_WITH = 3  # articles to be read beside one that are shown on its card
-_Lists = tuple[tuple[str, tuple[Article | Mention, ...]], ...]
+# what a list of references is called, those shown, and how many there are
+_References = tuple[tuple[str, tuple[Mention, ...], int], ...]
 
 
 def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Html:
@@ -39,65 +40,80 @@ def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Ht
         return Html()
     previous, after = law.previous(article.id), law.after(article.id)
     adjacent = tuple(each for each in (previous, after) if each is not None)
-    lists = (
-        (t("Before and after it in the code"), adjacent),
-        (t("It refers to"), law.refers_to(article.id)[:MOST]),
-        (t("Referred to by"), law.referred_by(article.id)[:MOST]),
-    )
+    to, by = law.refers_to(article.id), law.referred_by(article.id)
+    lists = ((t("It refers to"), to[:MOST], len(to)), (t("Referred to by"), by.nearest(MOST), len(by)))
     locale, articles = st.query_params.get("lang"), st.query_params.get(KEY)
     if len(locale or "") + len(articles or "") > LONGEST:  # somebody typed it: nothing that long is kept
-        return _around.__wrapped__(article, lists, t, card, locale, articles)
-    return _around(article, lists, t, card, locale, articles)
+        return _around.__wrapped__(article, adjacent, lists, t, card, locale, articles)
+    return _around(article, adjacent, lists, t, card, locale, articles)
 
 
-def read_with(article: Article, law: Law, t: Interface, card: CorpusCard, most: int | None = None) -> Html:
-    """Return what an article must be read with, as a list; nothing where no text says so."""
+def read_with(
+    article: Article, law: Law, t: Interface, card: CorpusCard, most: int, level: str = "h4"
+) -> Html:
+    """Return what an article must be read with, as a list under a heading; nothing where no text says so."""
     found = law.read_with(article.id) if article.id in law.articles else ()
-    return _read_with(article, found, t, card, most) if found else Html()
+    if not found:
+        return Html()
+    locale = st.query_params.get("lang")
+    made = _read_with.__wrapped__ if len(locale or "") > LONGEST else _read_with
+    return made(article, found[:most], len(found), t, card, locale, level)
 
 
 @lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
 def _read_with(
     article: Article,
     found: tuple[tuple[Need, Mention], ...],
+    total: int,
     t: Interface,
     card: CorpusCard,
-    most: int | None,
+    locale: str | None,
+    level: str,
 ) -> Html:
-    entries = [
-        need_entry(need, mention, t, card, code=mention.article.code != article.code)
-        for need, mention in found[:most]
-    ]
-    more = len(found) - len(entries)
+    name = t("This article must be read with")
+    entries = [need_entry(need, mention, t, card, article.code) for need, mention in found]
+    items = tag("ul", *entries, role="list")
+    rest = _rest(article, name, total - len(found), t)
+    return tag("section", tag(level, name), items, rest, class_="pd-with")
+
+
+def _rest(article: Article, name: str, more: int, t: Interface) -> Html:
+    """Return a link to where the rest of a list stands."""
+    if more < 1:
+        return Html()
     text = t.n("and one more", "and {count} more", more)
-    rest = tag("p", link_to(article, text), class_="pd-count") if more > 0 else ""
-    head = tag("h4", t("This article must be read with"))
-    return tag("section", head, tag("ul", *entries, role="list"), rest, class_="pd-with")
+    return tag("p", link_to(article, text, aria_label=f"{name} {text}"), class_="pd-count")
 
 
 @lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
 def _around(
-    article: Article, lists: _Lists, t: Interface, card: CorpusCard, locale: str | None, situation: str | None
+    article: Article,
+    adjacent: tuple[Article, ...],
+    lists: _References,
+    t: Interface,
+    card: CorpusCard,
+    locale: str | None,
+    situation: str | None,
 ) -> Html:
     """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
 
     The locale, and what was said of the asker, are those of the address: every link repeats them.
     """
 
-    def entry(each: Article | Mention) -> Html:
-        other = each.article if isinstance(each, Mention) else each
+    def add(other: Article) -> Html:
         to = address(
             "", add=listed([other.id]), **{KEY: situation}
         )  # the same question, with one article more
         label = t("Add {article}", article=title(other, t, card))
-        add = go(t("Add to the list"), to, aria_label=label, class_="pd-add")
-        if isinstance(each, Mention):
-            return mention_entry(each, t, card, code=other.code != article.code, more=add)
-        return article_entry(each, t, card, more=add)
+        return go(t("Add to the list"), to, aria_label=label, class_="pd-add")
 
-    parts = [
-        tag("div", tag("h4", name), tag("ul", *map(entry, articles))) for name, articles in lists if articles
-    ]
+    beside = (article_entry(each, t, card, more=add(each)) for each in adjacent)
+    head = tag("h4", t("Before and after it in the code"))
+    parts = [tag("div", head, tag("ul", *beside, role="list"))] if adjacent else []
+    for name, mentions, total in lists:
+        if mentions:
+            entries = tag("ul", *mention_entries(mentions, t, card, article.code, add), role="list")
+            parts.append(tag("div", tag("h4", name), entries, _rest(article, name, total - len(mentions), t)))
     whole = tag("p", link_to(article, t("Read it in its code")))
     return folded(t("Around it in the code"), *parts, whole, class_="pd-more pd-around")
 

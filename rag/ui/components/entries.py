@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import is_bare, signed
 from rag.corpus.contents import Mention, Need
-from rag.text.highlight import sentence_around
+from rag.text.highlight import sentence_around, sentences
 from rag.types import Article
-from rag.ui.html import Html, tag
+from rag.ui.html import Html, join, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import BROWSE, address, go, listed
 
@@ -31,6 +31,9 @@ def is_code(law: str) -> bool:
 
 
 EXCERPT = 110  # characters of an article in a list
+SENTENCE = 240  # characters of a sentence that refers to an article
+_ENDS = ".!?;:\n。；！？"  # of sentences and lines
+_QUOTED = ("q", "span")  # the law's own words, and those of a summary, which are never quoted as law
 
 
 def heading(text: str, view: str, lang: str | None = None) -> Html:
@@ -59,37 +62,68 @@ def article_entry(
     return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", excerpt)
 
 
-def mention_entry(
-    mention: Mention, t: Interface, card: CorpusCard, *, code: bool = False, more: Html | str = ""
-) -> Html:
-    """Return an article that refers to another, or is referred to, with the sentence that does.
+def mention_entries(
+    mentions: Sequence[Mention],
+    t: Interface,
+    card: CorpusCard,
+    code: str,
+    more: Callable[[Article], Html] = lambda article: Html(),
+) -> list[Html]:
+    """Return entries of articles that refer to one of a code, or that it refers to, with the sentences.
 
-    Where no text at hand does, it is an entry of a list like any other.
+    Articles that one expression names are one entry: "articles 3 to 7" has one sentence and five links.
     """
-    article, source = mention.article, mention.source
+    together: dict[tuple[str, int, int], list[Mention]] = {}
+    for n, mention in enumerate(mentions):
+        place = mention.source.id, mention.start, mention.end if mention.start >= 0 else n
+        together.setdefault(place, []).append(mention)
+    return [
+        tag(
+            "li", *(_linked(m.article, t, card, code, more(m.article)) for m in same), _told(same[0], t, card)
+        )
+        for same in together.values()
+    ]
+
+
+def _linked(article: Article, t: Interface, card: CorpusCard, code: str, more: Html | str) -> Html:
+    """Return a link to an article, which says of which law it is where that is not the one at hand."""
+    name, of, label = title(article, t, card), Html(), None
+    if article.code != code:
+        of = tag("span", article.code, class_="pd-count", lang=article.language or card.language)
+        label = t.with_note(name, article.code)
+    return tag("span", link_to(article, name, aria_label=label), " ", of, " ", more, " ", class_="pd-other")
+
+
+def _told(mention: Mention, t: Interface, card: CorpusCard) -> Html:
+    """Return the sentence that makes a reference; where no text at hand does, what the other article says."""
     if mention.start < 0:
-        return article_entry(article, t, card, code=code, more=more)
-    text = source.text
-    left, right = sentence_around(text, mention.start, mention.end)
-    sentence = tag(
-        "q",
-        "… " * (text[:left].strip() != "" and not _begins(text, left)),
-        text[left : mention.start],
-        tag("mark", text[mention.start : mention.end], class_="pd-refers"),
-        text[mention.end : right],
-        " …" * (right < len(text) and text[right - 1 : right] not in ".!?;:。；"),
+        return _opening(mention.article, card)
+    text, start = mention.source.text, mention.start
+    end = min(mention.end, start + SENTENCE)
+    left, right = sentence_around(text, start, end, SENTENCE)
+    before, behind = text[:left].rstrip(" "), text[right : right + 2].lstrip(" ")
+    return tag(
+        _QUOTED[card.text_kind == "summary"],
+        "… " if before and before[-1] not in _ENDS else "",
+        text[left:start],
+        tag("mark", text[start:end], class_="pd-refers"),
+        text[end:right],
+        " …" if behind.strip() and "\n" not in behind and text[right - 1] not in _ENDS else "",
         class_="pd-excerpt",
-        lang=source.language or card.language,
+        lang=mention.source.language or card.language,
     )
-    law = article.language or card.language
-    of = tag("span", article.code, class_="pd-count", lang=law) if code else ""
-    return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", sentence)
 
 
-def _begins(text: str, at: int) -> bool:
-    """Tell whether a sentence or a line begins at a place."""
-    before = text[:at].rstrip(" ")
-    return not before or before[-1] in ".!?;:\n。；"
+def _opening(article: Article, card: CorpusCard) -> Html:
+    """Return the heading and the first sentence of an article."""
+    law, heading_ = article.language or card.language, Html()
+    if article.headings and card.text_kind == "summary":  # an official text has its own
+        heading_ = tag("span", article.headings[-1], class_="pd-count", lang=law)
+    left, right = next(iter(sentences(article.text[: 2 * SENTENCE])), (0, 0))
+    left, right = sentence_around(article.text, left, left + 1, SENTENCE) if right > left else (0, 0)
+    cut = right < len(article.text.rstrip()) and article.text[right - 1] not in _ENDS
+    told = tag("span", article.text[left:right], " …" if cut else "", class_="pd-excerpt", lang=law)
+    return join(heading_, " ", told)
 
 
 NEEDS: Mapping[Need, str] = {
@@ -100,12 +134,11 @@ NEEDS: Mapping[Need, str] = {
 }
 
 
-def need_entry(need: Need, mention: Mention, t: Interface, card: CorpusCard, *, code: bool = False) -> Html:
-    """Return an article that another must be read with: why, and what it says."""
+def need_entry(need: Need, mention: Mention, t: Interface, card: CorpusCard, code: str) -> Html:
+    """Return an article that one of a code must be read with: why, and what it says."""
     why = tag("span", t(NEEDS[need]), class_="pd-need")
-    if need == "departure":
-        return mention_entry(mention, t, card, code=code, more=why)
-    return article_entry(mention.article, t, card, code=code, more=why)
+    said = _told(mention, t, card) if need == "departure" else _opening(mention.article, card)
+    return tag("li", _linked(mention.article, t, card, code, why), said)
 
 
 def link_to(article: Article, label: str, **attributes: str | None) -> Html:

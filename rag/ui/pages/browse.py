@@ -24,7 +24,7 @@ from rag.ui.components.entries import (
     entry,
     heading,
     link_to,
-    mention_entry,
+    mention_entries,
     missing_number,
     title,
 )
@@ -60,16 +60,17 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
             validity_line(day, card, dated=engine.facets().dated, t=t),
             _leaf(engine, article, t),
             tag("div", paragraphs(article.text), class_="pd-text", lang=lang),
-            read_with(article, law, t, card),
+            read_with(article, law, t, card, REFERRING, level="h3"),
             tag("aside", *changes, class_="pd-changes") if changes else "",
             foot(article, card, t),
             class_="pd-card pd-reading",
         )
     )
+    to, by = law.refers_to(article.id), law.referred_by(article.id)
     around = join(
         _siblings(law.siblings(article.id), article, t, card),
-        _references(t("It refers to"), law.refers_to(article.id), article, t, card),
-        _references(t("Referred to by"), law.referred_by(article.id), article, t, card),
+        _references(t("It refers to"), to[:REFERRING], len(to), article, t, card),
+        _references(t("Referred to by"), by.nearest(REFERRING), len(by), article, t, card),
         _questions_list(law.citing_questions(article.id), t, lang),
     )
     if around:
@@ -120,15 +121,14 @@ def _shelf(name: str, *content: str) -> Html:
 
 
 def _references(
-    name: str, mentions: Sequence[Mention], article: Article, t: Interface, card: CorpusCard
+    name: str, shown: Sequence[Mention], total: int, article: Article, t: Interface, card: CorpusCard
 ) -> Html:
-    if not mentions:
+    if not shown:
         return Html()
-    shown = mentions[:REFERRING]
-    entries = [mention_entry(m, t, card, code=m.article.code != article.code) for m in shown]
-    more = len(mentions) - REFERRING
+    entries = mention_entries(shown, t, card, article.code)
+    more = total - len(shown)
     rest = tag("p", t.n("and one more", "and {count} more", more)) if more > 0 else ""
-    return _shelf(name, tag("ul", *entries), rest)
+    return _shelf(name, tag("ul", *entries, role="list"), rest)
 
 
 def _questions_list(questions: Sequence[str], t: Interface, lang: str) -> Html:

@@ -15,6 +15,7 @@ from rag.corpus.contents import Law
 from rag.engine.engine import EncoderTraining
 from rag.engine.result import Explanation, MeaningShare, Mode, Result, ResultPlace, SimilarQuestion
 from rag.errors import DamagedIndex
+from rag.graph.graph import Graph
 from rag.retrieval.translation_model import KEEP_ALL, ExpansionTerm, Removed
 from rag.text import SpellingCorrection, Token
 from rag.types import Article, Filter, KnownItem, Question, Shown, Why, WordShare
@@ -186,6 +187,7 @@ class FakeEngine:
     )
 
     situations: tuple[Situation, ...] = ()
+    graph: Graph | None = None
     like: str = "mon voisin a un arbre trop près, puis-je le faire couper"  # a question of the first article
 
     def warm(self) -> None:
@@ -194,7 +196,7 @@ class FakeEngine:
     @cached_property
     def law(self) -> Law:
         asked = [Question("q1", "mon voisin a un arbre trop près, puis-je le faire couper", ("671", "672"))]
-        return Law(self.articles, {"671": asked, "672": asked})
+        return Law(self.articles, {"671": asked, "672": asked}, self.graph)
 
     def facets(self) -> FakeFacets:
         return self.offers

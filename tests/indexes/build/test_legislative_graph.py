@@ -24,8 +24,10 @@ from indexes.store.open_index import open_graph
 from indexes.update.diff import FormerCorpus, compare
 from indexes.update.reuse import Start
 from indexes.update.update import refine
+from rag.corpus.contents import Law
 from rag.errors import DamagedIndex
-from rag.graph.graph import Node
+from rag.graph.graph import NOWHERE, Node
+from rag.graph.references.reference import ROLES
 from rag.ltr.ranker import Ranker
 from rag.ltr.trees import Trees
 from rag.types import Article
@@ -34,6 +36,7 @@ from tests.fakes.law.corpus import CODE, FIT, NONE, VILLAGE, edition, install
 
 TEXTS = (
     "Rien.",
+    "Par dérogation à l'article 1, rien.",
     "L'article 2 vaut aussi.",
     "Voir les articles 1 à 3.",
     "Voir l'article 1 du code de la ville.",
@@ -69,7 +72,44 @@ def test_what_is_carried_on_is_what_is_read_anew(former: Corpus, new: Corpus) ->
     anew = legislative_graph.build(new)
     assert made.about == anew.about
     assert made.references.tolist() == anew.references.tolist()
+    assert made.to_spans is not None
+    assert anew.to_spans is not None
+    assert made.to_spans.tolist() == anew.to_spans.tolist()
+    assert made.to_roles is not None
+    assert anew.to_roles is not None
+    assert made.to_roles.tolist() == anew.to_roles.tolist()
     assert made.article_references.tolist() == sorted(references(new.articles, new.card).tolist())
+
+
+def test_a_graph_of_an_earlier_release_is_read_anew() -> None:
+    """It has no places, and texts that did not change have to tell them."""
+    articles = tuple(Article(f"v-{n}", CODE, str(n), f"Voir l'article {n + 1}.") for n in range(1, 4))
+    law = Corpus(VILLAGE.card, articles)
+    anew = legislative_graph.build(law)
+    earlier = replace(anew, to_spans=None, to_roles=None)
+    with tempfile.TemporaryDirectory() as folder:
+        legislative_graph.save(earlier, Path(folder))
+        loaded = legislative_graph.load(Path(folder))
+    assert loaded is not None
+    assert not loaded.has_mentions
+    assert loaded.mention(0, 1) == (NOWHERE, NOWHERE, 0)
+    made = legislative_graph.build(law, (loaded, np.arange(3)))
+    assert made.mention(0, 1) == anew.mention(0, 1) == (7, 16, 0)
+    assert Law(articles, graph=anew).refers_to("v-1")[:] != ()
+    assert not Law(articles, graph=loaded).refers_to("v-1")  # nothing of it is shown to people
+
+
+def test_a_source_s_references_have_the_places_that_texts_give() -> None:
+    articles = (
+        Article("v-1", CODE, "1", "Par dérogation à l'article 2.", references=("v-2", "v-3")),
+        Article("v-2", CODE, "2", "Voir l'article 3, que la source ne dit pas."),
+        Article("v-3", CODE, "3", "Rien."),
+    )
+    graph = legislative_graph.build(Corpus(VILLAGE.card, articles))
+    assert graph.article_references.tolist() == [[0, 1], [0, 2]]
+    start, end, role = graph.mention(0, 1)
+    assert (articles[0].text[start:end], ROLES[role]) == ("article 2", "derogates")
+    assert graph.mention(0, 2) == (NOWHERE, NOWHERE, 0)
 
 
 def test_only_texts_that_changed_are_read_again() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag.corpus.articles import Articles
 from rag.corpus.contents import DEEPEST, ContentsEntry, Law, steps, written
 from rag.graph.graph import Graph
 from rag.graph.references.reference import ROLES
@@ -72,7 +73,7 @@ def test_beside_around_and_across_by_hand() -> None:
     assert [m.article.id for m in CIVIL.referred_by("c")] == ["a", "x"]
     assert [(m.source.id, m.start, m.role) for m in CIVIL.referred_by("c")] == [("a", -1, ""), ("x", -1, "")]
     assert not CIVIL.referred_by("a")
-    assert CIVIL.read_with("a") == ()
+    assert not CIVIL.read_with("a")
 
 
 def test_references_with_their_places_and_what_must_be_read_together() -> None:
@@ -188,3 +189,24 @@ def test_any_text_is_steps_or_none(text: str) -> None:
 @pytest.mark.parametrize("text", ["1.x", "-1", "1..2", "<b>", "١", "9" * 400, "1.²"])
 def test_what_cannot_be_steps(text: str) -> None:
     assert steps(text) == ()
+
+
+def test_an_article_that_hundreds_name_opens_those_that_are_shown() -> None:
+    class Opened(Articles):
+        def __getitem__(self, at: int | slice) -> Article | Sequence[Article]:  # type: ignore[override]
+            opened.append(at)
+            return super().__getitem__(at)
+
+    n, opened = 900, list[int | slice]()
+    articles = [Article(str(i), "C", str(i), "Voir l'article 450.") for i in range(n)]
+    pairs = np.array([[i, 450] for i in range(n) if i != 450])
+    spans, roles = np.tile(np.array([5, 18], np.int32), (n - 1, 1)), np.full(n - 1, 3, np.int8)
+    rows = Opened(articles)
+    found = Law(rows, graph=Graph.of(articles, pairs, spans=spans, roles=roles))
+    opened.clear()
+    by, needs = found.referred_by("450"), found.read_with("450")
+    assert (len(by), len(needs)) == (n - 1, n - 1)
+    assert not opened
+    assert [m.article.id for m in by.nearest(4)] == ["448", "449", "451", "452"]
+    assert set(opened) == {448, 449, 450, 451, 452} - {450}
+    assert [need for need, _ in needs[:2]] == ["departure", "departure"]

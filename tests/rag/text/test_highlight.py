@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.text.highlight import best_passage, segments
+from rag.text.highlight import best_passage, segments, sentence_around
 
 FRENCH = analyser("fr")
 BOTH = analyser("zh", chinese="both")
@@ -100,3 +100,21 @@ def test_a_sentence_too_long_to_show_is_entered_at_a_clause() -> None:
 @pytest.mark.parametrize("width", [0, -5, 1])
 def test_a_narrow_window_is_still_one(width: int) -> None:
     assert best_passage("arbre", {"arbre"}, FRENCH, width) == (0, 1)
+
+
+def test_the_sentence_around_a_place() -> None:
+    text = "Un mur est à tous. Sauf l'art. 5, nul ne le perce. Rien d'autre."
+    start = text.index("l'art. 5")
+    left, right = sentence_around(text, start, start + 8)
+    assert text[left:right] == "Sauf l'art. 5, nul ne le perce."
+    assert sentence_around(text, len(text), len(text)) == (len(text), len(text))
+
+
+@given(st.text(alphabet="ab5 .\n。é", max_size=400), st.data())
+def test_the_sentence_around_holds_the_place_and_is_short(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    longest = data.draw(st.integers(1, 60))
+    left, right = sentence_around(text, start, end, longest)
+    assert 0 <= left <= start <= end <= right <= len(text)
+    assert right - left <= max(longest, end - start) + 1
