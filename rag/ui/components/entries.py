@@ -89,7 +89,7 @@ def _linked(article: Article, t: Interface, card: CorpusCard, code: str, more: H
     """Return a link to an article, which says of which law it is where that is not the one at hand."""
     name, of, label = title(article, t, card), Html(), None
     if article.code != code:
-        of = tag("span", article.code, class_="pd-count", lang=article.language or card.language)
+        of = tag("span", article.code, class_="pd-of", lang=article.language or card.language)
         label = t.with_note(name, article.code)
     return tag("span", link_to(article, name, aria_label=label), " ", of, " ", more, " ", class_="pd-other")
 
@@ -115,15 +115,19 @@ def _told(mention: Mention, t: Interface, card: CorpusCard) -> Html:
 
 
 def _opening(article: Article, card: CorpusCard) -> Html:
-    """Return the heading and the first sentence of an article."""
-    law, heading_ = article.language or card.language, Html()
-    if article.headings and card.text_kind == "summary":  # an official text has its own
-        heading_ = tag("span", article.headings[-1], class_="pd-count", lang=law)
-    left, right = next(iter(sentences(article.text[: 2 * SENTENCE])), (0, 0))
-    left, right = sentence_around(article.text, left, left + 1, SENTENCE) if right > left else (0, 0)
-    cut = right < len(article.text.rstrip()) and article.text[right - 1] not in _ENDS
-    told = tag("span", article.text[left:right], " …" if cut else "", class_="pd-excerpt", lang=law)
-    return join(heading_, " ", told)
+    """Return how an article begins: its first sentences as far as they are short, or a part of the first."""
+    law, under = article.language or card.language, Html()
+    if article.headings and card.text_kind == "summary":  # an official text has a heading of its own
+        under = tag("span", article.headings[-1], class_="pd-of", lang=law)
+    text = " ".join(article.text[: 4 * SENTENCE].split())
+    spans = sentences(text)[:1] + [(a, b) for a, b in sentences(text)[1:] if b <= EXCERPT]
+    end = spans[-1][1] if spans else 0
+    if end < EXCERPT // 2 or end > SENTENCE:  # a title alone says little
+        end = len(text) if len(text) <= SENTENCE else text[:SENTENCE].rfind(" ")
+        end = SENTENCE if end <= 0 else end
+    told = text[:end]
+    cut = " …" if told and told[-1] not in _ENDS else ""
+    return join(under, " ", tag("span", told, cut, class_="pd-excerpt", lang=law))
 
 
 NEEDS: Mapping[Need, str] = {

@@ -39,6 +39,11 @@ def _opens_why(page: Page) -> None:
         summary.click()
 
 
+def _opens_around(page: Page) -> None:
+    ask(page, QUESTION)
+    page.locator(".pd-around summary").first.click()
+
+
 def _says_something(page: Page) -> None:
     ask(page, QUESTION)
     page.locator(".stExpander summary", has_text="Dire ce que vous pensez").click()
@@ -211,6 +216,10 @@ FAKE: dict[str, State] = {
     "browse-parts": State(
         "?page=browse&engine=codes&code=Loi+imaginaire+1&part=2", ".pd-parts", look=".pd-parts"
     ),
+    "browse-references": State(
+        "?page=browse&engine=referring&article=2", ".pd-with li", look=".pd-shelf mark.pd-refers"
+    ),
+    "references": State("?engine=referring", ".pd-around[open] .pd-refers", _opens_around, ".pd-refers"),
     "german": State("", "html[lang=de] .pd-card >> nth=2", _speaks("Deutsch")),
     "chinese": State("", "html[lang=zh-Hans] .pd-card >> nth=2", _speaks("中文")),
     "added": State("", ".st-key-unadd button", _adds_one, ".st-key-unadd"),

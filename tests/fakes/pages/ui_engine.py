@@ -9,6 +9,8 @@ from datetime import date
 from functools import cached_property
 from types import SimpleNamespace
 
+import numpy as np
+
 from rag.corpus.asker_situations import Situation, situations
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.corpus.contents import Law
@@ -282,7 +284,24 @@ MANY_CODES = tuple(  # a box narrows the list of so many, and the articles of th
     for n in range(1, 106 if code == 1 else 2)
 )
 
+_LONG = "Loi relative aux qualités et conditions requises pour pouvoir contracter un bail agricole"
+REFERRING = (  # an article that must be read with another, and that long names refer to
+    Article("1", "Code civil", "1", "Au sens de l'article 2, un arbre est une plante.", (_LONG, _LONG)),
+    Article("2", "Code civil", "2", "Une plante pousse.", (_LONG,)),
+    Article(
+        "3", _LONG, "3", "Par dérogation aux articles 1 et 2 du Code civil, un arbre est un mur.", (_LONG,)
+    ),
+)
+
+
+def _referring() -> FakeEngine:
+    pairs, spans = np.array([[0, 1], [2, 0], [2, 1]]), np.array([[14, 23], [19, 47], [19, 47]], np.int32)
+    graph = Graph.of(REFERRING, pairs, spans=spans, roles=np.array([1, 3, 3], np.int8))
+    return FakeEngine(articles=REFERRING, graph=graph, card=replace(CARD, text_kind="official"))
+
+
 ENGINES: Mapping[str, FakeEngine] = {
+    "referring": _referring(),
     "plain": FakeEngine(),
     "doubtful": FakeEngine(confidence=0.2, doubtful=True),
     "many": FakeEngine(offers=MANY_FACETS),

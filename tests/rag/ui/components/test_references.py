@@ -144,7 +144,7 @@ def test_a_reference_that_no_text_makes_shows_what_the_other_article_says() -> N
     [to] = shelf(app, "It refers to").all("li")
     assert not to.all("mark")
     assert to.one(class_="pd-excerpt").text == TEXTS["2"]
-    assert to.one(class_="pd-count").text == "Livre I"
+    assert to.one(class_="pd-of").text == "Livre I"
     needs = body(app).one(class_="pd-with").all("li")
     assert [li.one(class_="pd-need").text for li in needs] == [
         "defines words of this article",
