@@ -295,7 +295,10 @@ REFERRING = (  # an article that must be read with another, and that long names 
 
 
 def _referring() -> FakeEngine:
-    pairs, spans = np.array([[0, 1], [2, 0], [2, 1]]), np.array([[14, 23], [19, 47], [19, 47]], np.int32)
+    named = ((0, 1, "article 2"), *((2, to, "articles 1 et 2 du Code civil") for to in (0, 1)))
+    starts = [REFERRING[of].text.index(words) for of, _, words in named]
+    spans = np.array([(s, s + len(words)) for s, (_, _, words) in zip(starts, named, strict=True)], np.int32)
+    pairs = np.array([each[:2] for each in named])
     graph = Graph.of(REFERRING, pairs, spans=spans, roles=np.array([1, 3, 3], np.int8))
     return FakeEngine(articles=REFERRING, graph=graph, card=replace(CARD, text_kind="official"))
 
