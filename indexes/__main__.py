@@ -15,7 +15,7 @@ from indexes.build import query_expansion
 from indexes.build.build import BuildSettings, build
 from indexes.build.encoder_choice import read_lending_corpora
 from indexes.build.learned_fusion import count_human_questions, is_worthwhile
-from indexes.builtin_corpus import complete_corpus, make
+from indexes.builtin_corpus import complete_corpus, make, renew_graph
 from indexes.cli import arguments as grammar
 from indexes.cli import feedback, graph, results, update
 from indexes.cli.importing import bring_in, prepared
@@ -221,7 +221,10 @@ def _remove(parsed: argparse.Namespace) -> None:
 
 def _make_builtin(parsed: argparse.Namespace) -> None:
     with closing(Bars()) as bars:
-        manifest = make(parsed.law, parsed.folder, bars, parsed.written)
+        if parsed.graph:
+            manifest = renew_graph(parsed.law, parsed.folder, bars)
+        else:
+            manifest = make(parsed.law, parsed.folder, bars, parsed.written)
     size = sum(int(f["bytes"]) for f in manifest.files.values()) / 1e6
     print(f"{paths.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
 

@@ -5,33 +5,41 @@ Numbers, heading paths and links come from the official text, which does not tra
 project, and so does the language that the encoder is fitted to. Who has it makes all again with
 
     python -m indexes make-builtin LAW [--written FOLDER]
+    python -m indexes make-builtin LAW --graph   # the references between articles alone
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from indexes.build import legislative_graph
 from indexes.build.build import BuildSettings, build_into
 from indexes.build.encoder_choice import fit_encoder
 from indexes.corpus import corpus as corpora
 from indexes.corpus.articles import read_articles
 from indexes.corpus.card import parse_card
 from indexes.corpus.corpus import Corpus
+from indexes.corpus.links import read_references
 from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited, read_questions
-from indexes.store.manifest import Manifest
+from indexes.store.manifest import Manifest, stamp, verify
+from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.fusion.settings import FusionSettings
+from rag.graph.graph import NOWHERE, Graph
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import QUESTION_KNN
 from rag.text.analysers import analyser
-from rag.types import Article, Progress, Question
+from rag.types import Article, Progress, Question, no_progress
 
 CODE = "Code civil"
 # scores, not ranks: where each article carries the questions of laypeople, how far ahead the first
@@ -71,11 +79,44 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
         made.mkdir()
         version = f"{card.law_date}-{shipped.sha256[:8]}"
         settings = BuildSettings(learned=ranker(folder), fusion=FUSION)
+        graph = official_graph(shipped, full, progress)
         manifest = build_into(made, shipped, BUILTIN, version, settings, progress, encoder)
+        manifest = _with_graph(made, manifest, graph)
         if (folder / INDEX).exists():
             (folder / INDEX).replace(Path(scratch) / "former")
         made.replace(folder / INDEX)
         return manifest
+
+
+def renew_graph(law: Path, folder: Path, progress: Progress) -> Manifest:
+    """Put the references of the official texts into the index that ships; all else of it stays as it is.
+
+    An encoder that is fitted anew has other last digits on another processor, and with them other rankings.
+
+    Raises:
+        BadInput: a file of the law cannot be used.
+        DamagedIndex: the index cannot be read.
+    """
+    place, cure = folder / INDEX, f"git checkout {folder / INDEX}"
+    manifest = read_manifest(place, cure)
+    verify(place, manifest, cure)
+    shipped = corpora.read(place / "corpus")
+    graph = official_graph(shipped, full_text(shipped, read_articles(law)), progress)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        made, former = Path(scratch) / "index", Path(scratch) / "former"
+        shutil.copytree(place, made)
+        manifest = _with_graph(made, manifest, graph)
+        place.replace(former)
+        made.replace(place)
+    return manifest
+
+
+def _with_graph(index: Path, manifest: Manifest, graph: Graph) -> Manifest:
+    """Give an index that nobody has open another graph."""
+    if (index / legislative_graph.FOLDER).is_dir():
+        shutil.rmtree(index / legislative_graph.FOLDER)
+    legislative_graph.save(graph, index)
+    return stamp(replace(manifest, files={}), index)
 
 
 def ranker(folder: Path) -> Ranker | None:
@@ -138,6 +179,22 @@ def full_text(shipped: Corpus, official: Sequence[Article]) -> Corpus:
     """
     articles = [replace(a, id=article_id(a.article_no)) if a.code == CODE else a for a in official]
     return Corpus(replace(shipped.card, name="fr-full-text"), tuple(articles), shipped.questions)
+
+
+def official_graph(shipped: Corpus, full: Corpus, progress: Progress = no_progress) -> Graph:
+    """Return the graph of the corpus that ships, with the references that the official texts make.
+
+    These are numbers and what they are named for; where they stand is not told, for the texts do not ship.
+    """
+    place = {article.id: i for i, article in enumerate(shipped.articles)}
+    to = np.array([place.get(article.id, -1) for article in full.articles])
+    own = np.flatnonzero(to >= 0)
+    texts = tuple(replace(article, references=()) for article in full.articles)
+    read = read_references(texts, full.card, own.tolist(), progress)
+    kept = (to[read.pairs] >= 0).all(axis=1)
+    spans = np.full((int(kept.sum()), 2), NOWHERE, np.int32)
+    about = {"references": "official text", "law_date": str(shipped.card.law_date)}
+    return Graph.of(shipped.articles, to[read.pairs[kept]], (), about, spans, read.roles[kept])
 
 
 def read_test_questions(index: Path) -> tuple[Question, ...]:

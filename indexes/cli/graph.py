@@ -14,7 +14,11 @@ from rag.graph.graph import Graph
 from rag.graph.graphml import graphml
 from rag.graph.statistics import Statistics
 
-_READ = {"source": "as the source of the law gives them", "texts": "read from the texts, some misread"}
+_READ = {
+    "source": "as the source of the law gives them",
+    "texts": "read from the texts",
+    "official text": "read from the official texts, of which these are summaries",
+}
 
 
 def graph(name: str | None, file: Path | None) -> Iterator[str]:

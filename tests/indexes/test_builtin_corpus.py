@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import indexes
 from indexes.__main__ import main
 from indexes.builtin_corpus import CODE, article_id, read_card, read_test_questions
 from indexes.corpus.articles import read_articles
@@ -113,3 +115,27 @@ def test_every_number_heading_and_link_is_the_official_one(corpus: Corpus, data:
         law = official[article.id]
         assert (article.article_no, article.headings, article.url) == (law.article_no, law.headings, law.url)
         assert article.url.startswith("https://www.legifrance.gouv.fr/")
+
+
+@pytest.mark.data
+def test_references_are_those_of_the_official_texts_and_nothing_else_changes(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index = paths.builtin()
+    folder = tmp_path / "builtin"
+    shutil.copytree(index, folder / "index")
+    law = data / "fr" / "articles.jsonl.gz"
+    assert main(["make-builtin", str(law), "--graph", "--folder", str(folder)]) in (0, None)
+    assert "2,889 articles" in capsys.readouterr().out
+    for path in index.rglob("*"):
+        if path.is_file() and path.name != "manifest.json":  # which names versions of libraries
+            assert path.read_bytes() == (folder / "index" / path.relative_to(index)).read_bytes(), path
+    assert [each.name for each in folder.iterdir()] == ["index"]
+
+
+def test_what_ships_is_read_together_with_what_its_official_text_names() -> None:
+    engine = indexes.open()
+    needs = [engine.law.read_with(id_) for id_ in engine.articles]
+    assert {need for found in needs for need, _ in found} == {"definition", "exception", "rule", "departure"}
+    assert all(mention.start < 0 for found in needs for _, mention in found)  # no text of law ships
+    assert [(need, m.article.article_no) for need, m in engine.law.read_with("CC-433")] == [("rule", "432")]
