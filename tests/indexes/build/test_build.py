@@ -149,10 +149,11 @@ def test_nothing_that_searches_or_learns_names_extra_columns() -> None:
         if ".extras" in p.read_text("utf-8") or "question_extras" in p.read_text("utf-8")
     ]
     # one reads of them the negatives that BSARD published, one takes them away before a corpus is measured,
-    # and one says who is asked and who learns
+    # one says who is asked and who learns, and one holds references that were read against those of mark-up
     assert sorted(naming) == [
         "training/neural/data/negatives.py",
         "training/neural/trainer/validation.py",
+        "training/references/marked.py",
         "training/splits/__main__.py",
     ]
 
