@@ -16,7 +16,7 @@ from rag.graph.references.reader import ReferenceReader
 from rag.graph.references.reference import ROLES
 from rag.types import Article, Ints, Progress, no_progress
 
-READING = 2  # raised with each change to a grammar or the reader: texts are read anew
+READING = 3  # raised with each change to a grammar or the reader: texts are read anew
 _STEP = 1000  # articles between two calls of a progress
 _NOWHERE = (-1, -1)
 

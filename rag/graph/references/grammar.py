@@ -44,6 +44,7 @@ class Grammar:
     not_behind: re.Pattern[str]  # what follows a number that is none of an article: "5 Jahre"
     former: re.Pattern[str]  # what a reference follows to an article that bears the number no more
     same_before: re.Pattern[str]  # what an article of the law named before follows: "du même" article 3
+    amended: re.Pattern[str]  # what says behind an article that it is changed, so that it is another law's
     handed_back: re.Pattern[str]  # between an article and one behind which the law of both is named
     relative: Mapping[str, int]  # group of `start` -> step
     counts: Mapping[str, int]  # number word -> its value
@@ -118,6 +119,7 @@ def load_grammar(language: str) -> Grammar:
         not_behind=compiled(rf"{_GAP}{any_of(article['not_behind'])}(?!\w)"),
         former=compiled(any_of(article["former"]) + _GAP_1 + r"\Z"),
         same_before=compiled(any_of(law["same_before"]) + _GAP_1 + r"\Z"),
+        amended=compiled(rf"[^.;:\n]{{0,60}}?{any_of(law['amended'])}(?!\w)"),
         handed_back=compiled(rf"{_GAP}{any_of(law['handed_back'])}{_GAP}\Z"),
         relative=steps,
         counts=counts,

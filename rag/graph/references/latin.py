@@ -115,6 +115,9 @@ class _Reading:
         end, law = self._law(end)
         if law is None and self.grammar.same_before.search(before):
             law = self._same("")
+        elif law is None and self.grammar.amended.match(self.text, end):
+            others = (named for named in reversed(self.laws[-_LAWS:]) if named != self.own_law)
+            law = next(others, "?")
         elif law is None:
             self.unnamed.add(start)
         return end, articles, "?" if self.grammar.former.search(before) else law
