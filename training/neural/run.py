@@ -26,12 +26,13 @@ from training.neural.data.batches import Batches
 from training.neural.data.negatives import hard_negative_sampler
 from training.neural.data.task import TrainingTask
 from training.neural.data.tokens import article_text
-from training.neural.recipe.settings import Scratch
+from training.neural.recipe.settings import BackboneSettings, Recipe, Scratch
 from training.neural.result import model_facts
 from training.neural.summary import BEFORE_TRAINING, question_values
 from training.neural.systems import splade
 from training.neural.systems.base import NeuralSystem
-from training.neural.systems.registry import build
+from training.neural.systems.graph_network import STATIC, GraphNetwork
+from training.neural.systems.registry import KINDS, build
 from training.neural.trainer import resources
 from training.neural.trainer.checkpoint import LOG, other
 from training.neural.trainer.distributed import World
@@ -141,8 +142,13 @@ def prepared(task: TrainingTask, world: World, folder: Path) -> NeuralSystem:
     if world.device.type == "cuda":
         torch.use_deterministic_algorithms(True, warn_only=True)
     articles, text = task.corpus.articles, task.recipe.text
-    texts = chain((article_text(article, text) for article in articles), (q.text for q in task.learn))
-    system = build(task.recipe, texts, world, folder, [article.id for article in articles])
+    if KINDS[task.recipe.system].over_law:
+        graph = GraphNetwork.of_law(task.recipe, task.corpus, task.learn, task.held)
+        graph.over(task.corpus)
+        system: NeuralSystem = graph
+    else:
+        texts = chain((article_text(article, text) for article in articles), (q.text for q in task.learn))
+        system = build(task.recipe, texts, world, folder, [article.id for article in articles])
     with explain_out_of_memory(TO_HOLD):
         system.module.to(world.device)
     return system
@@ -221,6 +227,13 @@ def _untrained_metrics(
     return untrained
 
 
+def _small(recipe: Recipe, scratch: Scratch) -> BackboneSettings:
+    """Return the encoder of a rehearsal; a graph network's is fitted in no time as it is."""
+    if recipe.system == "graph":
+        return replace(recipe.model, backbone=STATIC)
+    return replace(recipe.model, backbone=None, scratch=scratch)
+
+
 def dry_run(task: TrainingTask, world: World) -> str:
     """Read, split, draw negatives, take two steps and evaluate, with a small encoder; write nothing.
 
@@ -235,7 +248,7 @@ def dry_run(task: TrainingTask, world: World) -> str:
     )  # fmt: skip
     small = replace(
         recipe,
-        model=replace(recipe.model, backbone=None, scratch=scratch),
+        model=_small(recipe, scratch),
         training=training,
         evaluation=replace(recipe.evaluation, every=STEPS, keep="last"),
     )

@@ -79,6 +79,8 @@ def parse_recipe(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
 def _with_scratch(tables: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """Return the tables with an encoder from scratch, which reads as long texts as they ask for."""
     model = tables.get("model", {})
+    if tables.get("system") == "graph":  # whose encoder is not trained: the one of an index stands for it
+        return {**tables, "model": {**model, "backbone": "static"}}
     if not isinstance(model, dict) or not isinstance(model.get("scratch", {}), dict):
         return tables  # which are refused for it
     model = {key: value for key, value in model.items() if key != "backbone"}
@@ -124,6 +126,13 @@ def _check(recipe: Recipe, where: str) -> None:
         raise BadInput(
             f"{where}: [model.articles] joins the chunks of an article: [text] needs chunk_tokens, such as "
             "200, and chunks, the most that an article has, such as 8"
+        )
+    if (recipe.system == "graph") != (model.graph is not None):
+        raise BadInput(f'{where}: system = "graph" and the table [model.graph] belong together: give both')
+    if recipe.system == "graph" and (model.scratch is not None or training.mini_batch):
+        raise BadInput(
+            f"{where}: a graph network has no [model.scratch] and no mini_batch: name an encoder, such as "
+            'backbone = "static", and leave mini_batch out'
         )
     if isinstance(recipe.loss, LowRank) and not recipe.loss.targets:
         raise BadInput(f"{where}: [loss] targets is empty: name the layers that learn, such as q_proj")

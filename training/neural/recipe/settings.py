@@ -40,6 +40,22 @@ class ArticleTransformer:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """A network over the legislative graph, whose nodes start from the encoder's vectors (GIR, G-DSR)."""
+
+    architecture: Literal["graphconv", "sage", "gat", "gatv2", "hgt"] = "gat"
+    # references between articles: left out, with the weights of structural edges, or with their own
+    references: Literal["none", "merged", "relation"] = "merged"
+    layers: int = number(1, 8, 1)
+    hidden: int = number(4, 16_384, 192)
+    heads: int = number(1, 64, 1)
+    dropout: float = number(0, 0.9, 0.15)
+    neighbours: int = number(
+        0, 100_000, 0
+    )  # of a kind that a node sees while it is trained; 0: all, in one batch
+
+
+@dataclass(frozen=True, slots=True)
 class BackboneSettings:
     """Which encoder is trained, and how its token vectors become one."""
 
@@ -48,6 +64,7 @@ class BackboneSettings:
     towers: int = number(1, 2, 1)  # 2: questions and articles have encoders of their own
     pooling: Pooling = "cls"
     articles: ArticleTransformer | None = None  # None: an article is the mean of its chunks
+    graph: GraphSettings | None = None  # of the system "graph" alone
     remote_code: bool = False  # run the code that the hub's model brings: only if you trust it
 
 
@@ -82,6 +99,8 @@ class Training:
     epochs: float = number(0, 100_000, 0.0)
     learning_rate: float = number(0, 10, 2e-5)
     schedule: Literal["linear", "constant", "cosine"] = "linear"
+    optimiser: Literal["adamw", "sgd"] = "adamw"
+    momentum: float = number(0, 1, 0.0)  # of SGD
     warmup_steps: int = number(0, 10_000_000, 0)
     warmup_share: float = number(0, 1, 0.0)  # of all steps, added to the former
     beta1: float = number(0, 1, 0.9)
@@ -192,6 +211,7 @@ LOSSES: Mapping[str, type[Loss]] = {  # by system
     "cross-encoder": Pairwise,
     "yes-no": LowRank,
     "lsi": LabelSettings,
+    "graph": Contrastive,
 }
 PAIRS = ("cross-encoder", "yes-no")  # systems that read question and article together
 

@@ -33,6 +33,7 @@ class NeuralSystem(ABC):
     kept_as: ClassVar[str] = "SentenceTransformer"  # the class of sentence-transformers that holds the module
     head: ClassVar[Task] = "feature-extraction"  # of its encoder
     labelled: ClassVar[bool] = False  # it has an output for each article, so it is built for their ids
+    over_law: ClassVar[bool] = False  # it is made for one law and the questions to learn from: `of_law`
     # from a recipe, the hub id or folder of its encoder, and ids where it has labels
     build: ClassVar[Callable[..., NeuralSystem]]
 

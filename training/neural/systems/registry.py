@@ -13,6 +13,7 @@ from training.neural.systems.base import NeuralSystem
 from training.neural.systems.biencoder import BiEncoder
 from training.neural.systems.colbert import ColBERTSystem
 from training.neural.systems.cross_encoder import CrossEncoder
+from training.neural.systems.graph_network import GraphNetwork
 from training.neural.systems.lsi import LSI
 from training.neural.systems.splade import SpladeSystem
 from training.neural.systems.yes_no import YesNo
@@ -25,6 +26,7 @@ KINDS: Mapping[str, type[NeuralSystem]] = {
     "cross-encoder": CrossEncoder,
     "yes-no": YesNo,
     "lsi": LSI,
+    "graph": GraphNetwork,
 }
 
 

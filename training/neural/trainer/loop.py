@@ -117,7 +117,7 @@ def caster(training: Training, device: Any) -> Cast:  # noqa: ANN401 - of torch
 
 
 def _optimiser(module: Any, training: Training) -> Any:  # noqa: ANN401 - of torch
-    """Return AdamW (Loshchilov & Hutter 2019); biases and norms, vectors all, do not decay."""
+    """Return AdamW (Loshchilov & Hutter 2019) or SGD; biases and norms, vectors all, do not decay."""
     import torch
 
     learnt = [p for p in module.parameters() if p.requires_grad]
@@ -125,6 +125,8 @@ def _optimiser(module: Any, training: Training) -> Any:  # noqa: ANN401 - of tor
         {"params": [p for p in learnt if p.ndim > 1], "weight_decay": training.weight_decay},
         {"params": [p for p in learnt if p.ndim <= 1], "weight_decay": 0.0},
     ]
+    if training.optimiser == "sgd":
+        return torch.optim.SGD(groups, lr=training.learning_rate, momentum=training.momentum)
     return torch.optim.AdamW(groups, lr=training.learning_rate, betas=(training.beta1, training.beta2))
 
 

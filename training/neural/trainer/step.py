@@ -50,8 +50,8 @@ def gradients(
     losses["loss"].backward()
     for name, items in own.items():
         mine, gradient = world.own(len(parts[name])), whole[name].grad
-        if gradient is None or not len(mine):
-            continue
+        if gradient is None or not len(mine) or not (mini_batch or held[name].requires_grad):
+            continue  # it has no share in the loss, or is frozen
         wanted = gradient[mine.start :: world.size]
         if not mini_batch:
             held[name][: len(wanted)].backward(wanted)

@@ -1,0 +1,1 @@
+"""Message passing over the legislative graph: GIR (JuriFindIT) and G-DSR."""
