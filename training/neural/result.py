@@ -77,7 +77,7 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
     Raises BadInput where the folder is there already or cannot be made.
     """
     task, recipe = outcome.task, outcome.task.recipe
-    hashes, inherited = _initial_model(task)
+    hashes, inherited = _initial_model(task, system)
     sources = [*(provenance(card) for card in outcome.cards), *inherited]
     reported = {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
     with appearing(folder) as part:
@@ -113,11 +113,14 @@ def _dump(path: Path, record: Mapping[str, object]) -> None:
     path.write_text(json.dumps(record, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
 
 
-def _initial_model(task: TrainingTask) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
+def _initial_model(
+    task: TrainingTask, system: NeuralSystem
+) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
     """Return the hashes of questions and the sources that a model inherits from the result it began with."""
     backbone = task.recipe.model.backbone
-    folder = Path(backbone or "").parent
-    if backbone is None or Path(backbone).name != MODEL or not (folder / MANIFEST).is_file():
+    folder = system.began_with or Path(backbone or "").parent
+    started = system.began_with is not None or Path(backbone or "").name == MODEL
+    if not started or not (folder / MANIFEST).is_file():
         return frozenset(), []
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     return learnt.read(folder), list(manifest["learnt_from"])

@@ -64,9 +64,8 @@ def make_network(settings: GraphSettings, dim: int, kinds: tuple[EdgeType, ...])
         def __init__(self) -> None:
             super().__init__()
             if settings.architecture == "hgt":
-                self.passing: Any = geometric.HGTConv(
-                    hidden, hidden, (list(_KINDS), list(kinds)), settings.heads
-                )
+                own = list(dict.fromkeys(_merged(kind, settings) for kind in kinds))
+                self.passing: Any = geometric.HGTConv(hidden, hidden, (list(_KINDS), own), settings.heads)
             else:
                 self.passing = nn.ModuleDict({name: convolution() for name in _names(kinds, settings)})
             self.norms = nn.ModuleDict({kind: geometric.GraphNorm(hidden) for kind in _KINDS})
@@ -74,7 +73,7 @@ def make_network(settings: GraphSettings, dim: int, kinds: tuple[EdgeType, ...])
 
         def forward(self, nodes: Mapping[str, Tensor], edges: Mapping[EdgeType, Tensor]) -> dict[str, Tensor]:
             if settings.architecture == "hgt":
-                passed = self.passing(dict(nodes), dict(edges))
+                passed = self.passing(dict(nodes), _joined(edges, settings))
             else:
                 passed = {}
                 for kind, pairs in edges.items():
@@ -102,6 +101,27 @@ def make_network(settings: GraphSettings, dim: int, kinds: tuple[EdgeType, ...])
             return nodes[CONTENT] + self.output(held[CONTENT])
 
     return Network()
+
+
+def _merged(kind: EdgeType, settings: GraphSettings) -> EdgeType:
+    """Return as which type HGT reads an edge: merged references are structural edges of the same two kinds.
+
+    There are none from article to article, so these references stay a type: its projections go by the kinds.
+    """
+    source, relation, target = kind
+    if settings.references == "merged" and relation == REFERS and source != target:
+        relation = DOWN if target == CONTENT else UP
+    return source, relation, target
+
+
+def _joined(edges: Mapping[EdgeType, Tensor], settings: GraphSettings) -> dict[EdgeType, Tensor]:
+    """Return the edges by the type that HGT reads them as."""
+    import torch
+
+    parts: dict[EdgeType, list[Tensor]] = {}
+    for kind, pairs in edges.items():
+        parts.setdefault(_merged(kind, settings), []).append(pairs)
+    return {kind: torch.cat(own, dim=1) for kind, own in parts.items()}
 
 
 def _name(kind: EdgeType, settings: GraphSettings) -> str:

@@ -129,6 +129,12 @@ def _check(recipe: Recipe, where: str) -> None:
         )
     if (recipe.system == "graph") != (model.graph is not None):
         raise BadInput(f'{where}: system = "graph" and the table [model.graph] belong together: give both')
+    graph = model.graph
+    if graph is not None and graph.architecture == "hgt" and graph.hidden % graph.heads:
+        raise BadInput(
+            f"{where}: [model.graph] hidden = {graph.hidden} cannot be shared among heads = {graph.heads} of hgt: "
+            "give a multiple of heads"
+        )
     if recipe.system == "graph" and (model.scratch is not None or training.mini_batch):
         raise BadInput(
             f"{where}: a graph network has no [model.scratch] and no mini_batch: name an encoder, such as "

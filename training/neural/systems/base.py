@@ -34,6 +34,7 @@ class NeuralSystem(ABC):
     head: ClassVar[Task] = "feature-extraction"  # of its encoder
     labelled: ClassVar[bool] = False  # it has an output for each article, so it is built for their ids
     over_law: ClassVar[bool] = False  # it is made for one law and the questions to learn from: `of_law`
+    began_with: Path | None = None  # the result whose encoder it keeps, if that is not the recipe's backbone
     # from a recipe, the hub id or folder of its encoder, and ids where it has labels
     build: ClassVar[Callable[..., NeuralSystem]]
 

@@ -85,11 +85,14 @@ class GraphNetwork(NeuralSystem):
         Raises:
             BadInput: the encoder's folder holds no result that does not know what is held back.
         """
+        require()  # before minutes are spent on an encoder
         named = str(recipe.model.backbone)
         if named == STATIC:
             return cls(recipe, _static(corpus, learn), STATIC)
         if (folder := _result_folder(Path(named), held)) is not None:
-            return cls(recipe, _of_result(folder), str(folder))
+            made = cls(recipe, _of_result(folder), str(folder))
+            made.began_with = folder
+            return made
         return cls(recipe, pretrained(named, {}).encoder, named)
 
     @classmethod
@@ -105,7 +108,8 @@ class GraphNetwork(NeuralSystem):
             encoder = _of_result(folder / _ENCODER)
         else:
             encoder = pretrained(about["encoder"], {}).encoder
-        made = cls(recipe, encoder, about["encoder"])
+        kept = (folder / _ENCODER).is_dir() and about["encoder"] != STATIC
+        made = cls(recipe, encoder, str(folder / _ENCODER) if kept else about["encoder"])
         load_model(made.module, str(folder / _WEIGHTS))
         return made
 
