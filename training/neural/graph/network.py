@@ -43,31 +43,16 @@ def make_network(settings: GraphSettings, dim: int, kinds: tuple[EdgeType, ...])
 
     hidden = settings.hidden
 
-    def convolution() -> Any:  # noqa: ANN401
-        match settings.architecture:
-            case "graphconv":
-                return geometric.GraphConv((hidden, hidden), hidden, aggr="mean")
-            case "sage":
-                return geometric.SAGEConv((hidden, hidden), hidden)
-            case "gat":
-                return geometric.GATConv(
-                    (hidden, hidden), hidden, heads=settings.heads, concat=False, add_self_loops=False,
-                    dropout=settings.dropout,
-                )  # fmt: skip
-            case _:
-                return geometric.GATv2Conv(
-                    (hidden, hidden), hidden, heads=settings.heads, concat=False, add_self_loops=False,
-                    dropout=settings.dropout,
-                )  # fmt: skip
-
-    class Layer(nn.Module):
+    class Layer(nn.Module):  # type: ignore[misc]  # torch has no types here
         def __init__(self) -> None:
             super().__init__()
             if settings.architecture == "hgt":
                 own = list(dict.fromkeys(_merged(kind, settings) for kind in kinds))
                 self.passing: Any = geometric.HGTConv(hidden, hidden, (list(_KINDS), own), settings.heads)
             else:
-                self.passing = nn.ModuleDict({name: convolution() for name in _names(kinds, settings)})
+                self.passing = nn.ModuleDict(
+                    {name: _convolution(settings) for name in _names(kinds, settings)}
+                )
             self.norms = nn.ModuleDict({kind: geometric.GraphNorm(hidden) for kind in _KINDS})
             self.dropout = nn.Dropout(settings.dropout)
 
@@ -84,7 +69,7 @@ def make_network(settings: GraphSettings, dim: int, kinds: tuple[EdgeType, ...])
                 for kind, of in nodes.items()
             }
 
-    class Network(nn.Module):
+    class Network(nn.Module):  # type: ignore[misc]  # torch has no types here
         def __init__(self) -> None:
             super().__init__()
             self.inputs = nn.ModuleDict({kind: nn.Linear(dim, hidden) for kind in _KINDS})
@@ -101,6 +86,22 @@ def make_network(settings: GraphSettings, dim: int, kinds: tuple[EdgeType, ...])
             return nodes[CONTENT] + self.output(held[CONTENT])
 
     return Network()
+
+
+def _convolution(settings: GraphSettings) -> Any:  # noqa: ANN401 - of torch
+    """Return the message passing along one type of edge, of an architecture that is not HGT."""
+    from torch_geometric import nn as geometric
+
+    between = (settings.hidden, settings.hidden)
+    if settings.architecture == "graphconv":
+        return geometric.GraphConv(between, settings.hidden, aggr="mean")
+    if settings.architecture == "sage":
+        return geometric.SAGEConv(between, settings.hidden)
+    attention = geometric.GATConv if settings.architecture == "gat" else geometric.GATv2Conv
+    return attention(
+        between, settings.hidden, heads=settings.heads, concat=False, add_self_loops=False,
+        dropout=settings.dropout,
+    )  # fmt: skip
 
 
 def _merged(kind: EdgeType, settings: GraphSettings) -> EdgeType:

@@ -132,8 +132,8 @@ def _check(recipe: Recipe, where: str) -> None:
     graph = model.graph
     if graph is not None and graph.architecture == "hgt" and graph.hidden % graph.heads:
         raise BadInput(
-            f"{where}: [model.graph] hidden = {graph.hidden} cannot be shared among heads = {graph.heads} of hgt: "
-            "give a multiple of heads"
+            f"{where}: [model.graph] hidden = {graph.hidden} cannot be shared among heads = {graph.heads} of "
+            "hgt: give a multiple of heads"
         )
     if recipe.system == "graph" and (model.scratch is not None or training.mini_batch):
         raise BadInput(

@@ -1,8 +1,8 @@
 """GIR: articles refined by message passing over the legislative graph (JuriFindIT: Noce et al. 2026).
 
 Nodes start from the vectors of an encoder that stays as it is; questions keep its vectors too, so that at
-question time refined vectors of articles are searched in the place of the encoder's, at no cost. G-DSR (Louis,
-van Dijck & Spanakis 2023) is the same over the vectors of DSR, along the headings alone.
+question time refined vectors of articles are searched in the place of the encoder's, at no cost. G-DSR
+(Louis, van Dijck & Spanakis 2023) is the same over the vectors of DSR, along the headings alone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from training.neural.systems.losses import similarities, softmax_loss
 if TYPE_CHECKING:
     from torch import Tensor
 
-_K, _V = TypeVar("_K"), TypeVar("_V")
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 STATIC = "static"  # the encoder of an index, fitted to the law and the questions to learn from
 _ABOUT, _ENCODER, _WEIGHTS = "graph.json", "encoder", "weights.safetensors"
 KEPT = 6  # encoders and laws that stay at hand: trainings of one sweep and fold share them
@@ -149,7 +150,7 @@ class GraphNetwork(NeuralSystem):
         return self._law
 
     def refined(self, corpus: Corpus) -> Floats:
-        """Return (n_articles, dim) float32, of unit length: what is searched in the place of the encoder's."""
+        """Return (n_articles, dim) float32, of unit length: what is searched in place of the encoder's."""
         import torch
 
         law, training = self.over(corpus), self.module.training
@@ -163,7 +164,8 @@ class GraphNetwork(NeuralSystem):
             self.module.train(training)
         vectors: Floats = found.float().cpu().numpy()
         length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-        return vectors / np.where(length > 0, length, 1)
+        unit: Floats = (vectors / np.where(length > 0, length, 1)).astype(np.float32, copy=False)
+        return unit
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
         """Return (n_items, dim): frozen vectors of questions, refined ones of articles."""
@@ -221,7 +223,7 @@ def _static(corpus: Corpus, learn: Sequence[Question]) -> StaticEncoder:
     key = f"{corpus.sha256} {sorted(keys(learn))}"
     if key not in _fitted:
         cut = analyser(corpus.card.language)
-        made = EncoderFits([corpus], lambda: cut, None, None, no_progress).encoder(learn)
+        made = EncoderFits([corpus], lambda: cut, 1, None, no_progress).encoder(learn)
         _keep(_fitted, key, made)
     return _fitted[key]
 
@@ -236,8 +238,8 @@ def _result_folder(folder: Path, held: Sequence[Question]) -> Path | None:
     chosen = uncontaminated(open_results(folder), barred)
     if chosen is None:
         raise BadInput(
-            f"model.backbone {folder}: every model in it has learnt from questions that are held back here. Train "
-            "it with the same folds, or give another."
+            f"model.backbone {folder}: every model in it has learnt from questions that are held back here. "
+            "Train it with the same folds, or give another."
         )
     return chosen.folder
 
