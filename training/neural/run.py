@@ -24,6 +24,7 @@ from training.eval.run import Measured, SystemRun, answer, measure
 from training.neural import result
 from training.neural.data.batches import Batches
 from training.neural.data.negatives import hard_negative_sampler
+from training.neural.data.seen_questions import keys
 from training.neural.data.task import TrainingTask
 from training.neural.data.tokens import article_text
 from training.neural.recipe.settings import BackboneSettings, Recipe, Scratch
@@ -143,7 +144,7 @@ def prepared(task: TrainingTask, world: World, folder: Path) -> NeuralSystem:
         torch.use_deterministic_algorithms(True, warn_only=True)
     articles, text = task.corpus.articles, task.recipe.text
     if KINDS[task.recipe.system].over_law:
-        graph = GraphNetwork.of_law(task.recipe, task.corpus, task.learn, task.held)
+        graph = GraphNetwork.of_law(task.recipe, task.corpus, task.learn, _began_with(task))
         graph.over(task.corpus)
         system: NeuralSystem = graph
     else:
@@ -152,6 +153,24 @@ def prepared(task: TrainingTask, world: World, folder: Path) -> NeuralSystem:
     with explain_out_of_memory(TO_HOLD):
         system.module.to(world.device)
     return system
+
+
+def _began_with(task: TrainingTask) -> Path | None:
+    """Return the result in the backbone's folder that knows nothing of what is held back; None: it is none.
+
+    Raises:
+        BadInput: every result in it knows some of that.
+    """
+    folder = Path(str(task.recipe.model.backbone))
+    if not folder.is_dir() or not result.holds_result(folder):
+        return None
+    chosen = result.uncontaminated(result.open_results(folder), keys(task.held))
+    if chosen is None:
+        raise BadInput(
+            f"model.backbone {folder}: every model in it has learnt from questions that are held back here. "
+            "Train it with the same folds, or give another."
+        )
+    return chosen.folder
 
 
 def training_batches(task: TrainingTask) -> Batches:

@@ -36,7 +36,7 @@ from training.neural.graph.network import make_network
 from training.neural.graph.tensors import CONTENT, HIERARCHY, Incoming, edges, sample, tensors
 from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import GraphSettings, Recipe
-from training.neural.run import run
+from training.neural.run import prepared, run
 from training.neural.systems.graph_network import GraphNetwork
 
 pytestmark = [
@@ -214,7 +214,7 @@ def test_a_graph_over_a_biencoder_says_what_that_has_learnt(tmp_path: Path) -> N
     np.testing.assert_allclose(again.refined(CORPUS), system.refined(CORPUS), atol=1e-6)
     [other] = tasks(over, Data(CORPUS, QUESTIONS), folds=3, only="1", seeds=(1,))
     with pytest.raises(BadInput, match="Train it with the same folds"):
-        GraphNetwork.of_law(over, CORPUS, other.learn, other.held)
+        prepared(other, here(), tmp_path / "none")
 
 
 def test_a_node_sees_so_many_neighbours_of_a_kind() -> None:
@@ -259,4 +259,4 @@ def test_what_does_not_belong_together_is_refused() -> None:
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch_geometric", None)
     with pytest.raises(MissingExtra, match="PyTorch Geometric"):
-        GraphNetwork.of_law(gir(), CORPUS, (), ())
+        GraphNetwork.of_law(gir(), CORPUS, ())

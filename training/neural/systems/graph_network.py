@@ -31,6 +31,7 @@ from training.neural.data.batches import TrainingBatch
 from training.neural.data.seen_questions import keys
 from training.neural.graph.network import make_network, require
 from training.neural.graph.tensors import CONTENT, HIERARCHY, Edges, Incoming, edges, sample, tensors
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Contrastive, GraphSettings, Recipe
 from training.neural.systems.base import NeuralSystem
 from training.neural.systems.biencoder import BiEncoder, TextVectors
@@ -79,20 +80,23 @@ class GraphNetwork(NeuralSystem):
 
     @classmethod
     def of_law(
-        cls, recipe: Recipe, corpus: Corpus, learn: Sequence[Question], held: Sequence[Question]
+        cls, recipe: Recipe, corpus: Corpus, learn: Sequence[Question], began_with: Path | None = None
     ) -> GraphNetwork:
-        """Make the system of a recipe, whose encoder may know the questions to learn from and no others.
+        """Make the system of a recipe; a static encoder is fitted to the law and the questions to learn from.
+
+        `began_with` is the result whose encoder is used, None for the one that the recipe names.
 
         Raises:
-            BadInput: the encoder's folder holds no result that does not know what is held back.
+            BadInput: the result is no biencoder.
+            MissingExtra: PyTorch Geometric is not installed.
         """
         require()  # before minutes are spent on an encoder
         named = str(recipe.model.backbone)
         if named == STATIC:
             return cls(recipe, _static(corpus, learn), STATIC)
-        if (folder := _result_folder(Path(named), held)) is not None:
-            made = cls(recipe, _of_result(folder), str(folder))
-            made.began_with = folder
+        if began_with is not None:
+            made = cls(recipe, _of_result(began_with), str(began_with))
+            made.began_with = began_with
             return made
         return cls(recipe, pretrained(named, {}).encoder, named)
 
@@ -228,29 +232,11 @@ def _static(corpus: Corpus, learn: Sequence[Question]) -> StaticEncoder:
     return _fitted[key]
 
 
-def _result_folder(folder: Path, held: Sequence[Question]) -> Path | None:
-    """Return the result in a folder that knows nothing of what is held back; None where it is no result."""
-    from training.neural.result import holds_result, open_results, uncontaminated
-
-    if not folder.is_dir() or not holds_result(folder):
-        return None
-    barred = keys(held)
-    chosen = uncontaminated(open_results(folder), barred)
-    if chosen is None:
-        raise BadInput(
-            f"model.backbone {folder}: every model in it has learnt from questions that are held back here. "
-            "Train it with the same folds, or give another."
-        )
-    return chosen.folder
-
-
 @lru_cache(maxsize=KEPT)
 def _of_result(folder: Path) -> Encoder:
-    from training.neural.result import open_result
-
-    system = open_result(folder).system("cpu")
-    if not isinstance(system, BiEncoder):
-        raise BadInput(
-            f"model.backbone {folder} is a {system.recipe.system}: a graph starts from a biencoder"
-        )
+    recipe = parse_recipe(json.loads((folder / "recipe.json").read_text(encoding="utf-8")), f"{folder}")
+    if recipe.system != "biencoder":
+        raise BadInput(f"model.backbone {folder} is a {recipe.system}: a graph starts from a biencoder")
+    system = BiEncoder.load(recipe, folder / "model")
+    system.to("cpu")
     return TextVectors(system)
