@@ -41,6 +41,7 @@ PRINTED: dict[str, tuple[str, str, str, float]] = {
     "jurifindit-pooling": ("jurifindit.json", "14", "system", 1),
     "jurifindit-synthetic": ("jurifindit.json", "12", "system", 1),
     "jurifindit-backbone": ("jurifindit.json", "3", "encoder", 1),
+    "jurifindit-gir-architectures": ("jurifindit.json", "15", "system", 1),
     "mmarco-backbone": ("know_when_to_fuse.json", "7", "encoder", 100),
     "stard-transfer": ("stard.json", "3", "system", 100),
     "stard-written": ("stard.json", "3", "system", 100),
@@ -56,12 +57,18 @@ ROW = {
     "cls": "DAR, CLS pooling",
     "mean": "DAR, Mean pooling",
 }
+ROW |= {
+    f"{network}, {edges}": f"DAR + GIR, {network}, {edges}"
+    for network in ("GraphConv", "SAGE", "HGT", "GAT", "GATv2")
+    for edges in ("no reference edges", "reference edges")
+}
 
 # sweep -> questions that each training learns from, of the small files of the published formats
 LEARNT = {
     "gir-ablation": [54] * 15,
     "jurifindit-backbone": [76] * 4,  # 40 of which four are dev, and a synthetic one for each of 40 articles
     "jurifindit-batch": [76] * 7,
+    "jurifindit-gir-architectures": [76] * 10,
     "jurifindit-pooling": [76] * 2,
     "jurifindit-synthetic": [36, 76, 116, 156, 156],  # three an article are there
     "lleqa-pretrained-colbert": [24, 40, 40],  # of mMARCO-fr first
