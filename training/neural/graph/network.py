@@ -94,7 +94,7 @@ def _convolution(settings: GraphSettings) -> Any:  # noqa: ANN401 - of torch
 
     between = (settings.hidden, settings.hidden)
     if settings.architecture == "graphconv":
-        return geometric.GraphConv(between, settings.hidden, aggr="mean")
+        return geometric.GraphConv(between, settings.hidden)  # sums: the mean is GraphSAGE's
     if settings.architecture == "sage":
         return geometric.SAGEConv(between, settings.hidden)
     attention = geometric.GATConv if settings.architecture == "gat" else geometric.GATv2Conv
