@@ -155,6 +155,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "trained": neural.trained,
     "costs": neural.costs,
     "sweep": neural.sweep_table,
+    "gains": neural.gains,
     "references": references,
     "reference-kinds": reference_kinds,
 }

@@ -67,6 +67,20 @@ def _terms(facts: Mapping[str, Any]) -> str:
     return " / ".join(cells) + ("" if uncut is None else f" of {_number(uncut)}")
 
 
+def gains(entry: Mapping[str, Any]) -> str:
+    """Return what each training of a sweep adds to what it began with, paired by question, in points.
+
+    The first row is what they all began with, in percent.
+    """
+    measures = [m for m in entry["measures"] if all(m in one["before"] for one in entry["rows"])]
+    began = [f"{100 * entry['rows'][0]['before'][m]['mean']:.1f}" for m in measures] if entry["rows"] else []
+    rows = [
+        ["before training", *began],
+        *([one["name"], *(points(one["gain"][m]) for m in measures)] for one in entry["rows"]),
+    ]
+    return table(["training", *measures], rows)
+
+
 def sweep_table(entry: Mapping[str, Any]) -> str:
     """Return the measures of a sweep in percent, ours and what was published beside, and what is compared."""
     measures = entry["measures"]

@@ -10,7 +10,7 @@ import pytest
 
 from training.neural.summary import BEFORE_TRAINING, difference, question_values, summary_row
 from training.tables.__main__ import RESULTS
-from training.tables.neural import costs, sweep_table, trained
+from training.tables.neural import costs, gains, sweep_table, trained
 
 
 def result(at: Path, before: list[float], after: list[float], dev: float, seconds: float | None) -> None:
@@ -93,6 +93,12 @@ def test_tables_say_what_was_learnt_what_it_cost_and_what_was_published(
     uncut = {**rows[0], "facts": rows[0]["facts"] | {"active terms before the cut": 1300.04}}
     assert costs({"rows": [uncut]}).endswith("| 7.0 / 41.3 of 1300.0 |")
     assert len({line.count("|") for line in spent}) == 1
+    added = gains({**entry, "measures": ["R@100"]}).splitlines()
+    assert added[2:] == [
+        "| before training | 12.5 |",
+        "| a | +50.0 [+50.0, +50.0] |",
+        "| b | +25.0 [+0.0, +50.0] |",
+    ]
     beside = sweep_table(entry).splitlines()
     assert beside[0] == "| training | R@100 | R@10 | R@100, *published* |"
     assert beside[2:4] == ["| a | 62.5 ± 17.7 | 25.0 | 90.0 |", "| b | 25.0 | 25.0 | 88.5 |"]
