@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from indexes.corpus.corpus import Corpus
-from indexes.corpus.links import ReadReferences, come_with_references, read_references, readings_sha256
+from indexes.corpus.links import ReadReferences, made_by, read_references, readings_sha256
 from rag.graph.graph import FILE, Graph
 from rag.types import Bools, Ints, Progress, no_progress
 
@@ -24,9 +24,9 @@ def build(
     words are the same, -1 for the others. The graph is the same as without it.
     """
     articles, card = corpus.articles, corpus.card
-    if come_with_references(articles):
+    if (made := made_by(articles, card)) != "texts":
         read = read_references(articles, card, progress=progress)
-        about: dict[str, str] = {"references": "source"}
+        about: dict[str, str] = {"references": made}
         return Graph.of(articles, read.pairs, corpus.nodes, about, read.spans, read.roles)
     about = {"references": "texts", "readings": readings_sha256(articles, card)}
     unread, known = np.arange(len(articles)), ReadReferences.none()

@@ -17,6 +17,7 @@ from rag.graph.statistics import Statistics
 _READ = {
     "source": "as the source of the law gives them",
     "texts": "read from the texts",
+    "both": "as the source of the law marks them, and others read from the texts",
     "official text": "read from the official texts, of which these are summaries",
 }
 

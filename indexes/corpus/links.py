@@ -1,4 +1,4 @@
-"""Which articles of a law refer to each other: as its source says, or else as their own texts do."""
+"""Which articles of a law refer to each other: as its source says, and as their own texts do."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,9 @@ from rag.graph.references.reader import ReferenceReader
 from rag.graph.references.reference import ROLES
 from rag.types import Article, Ints, Progress, no_progress
 
-READING = 3  # raised with each change to a grammar or the reader: texts are read anew
+READING = 4  # raised with each change to a grammar or the reader: texts are read anew
+# sources that mark some of the references of a text and leave the others plain
+_MARK_SOME = frozenset({"akoma-ntoso"})
 _STEP = 1000  # articles between two calls of a progress
 _NOWHERE = (-1, -1)
 
@@ -52,10 +56,10 @@ def references(
 
     `of` are the positions of the articles whose references are wanted, all if left out.
 
-    Where no article of the corpus comes with references they are read from the texts, as
-    `rag.graph.references` reads them. A law that the corpus does not hold is passed over.
+    They are those that articles come with, or are read from the texts as `rag.graph.references` reads them,
+    or both: see `made_by`. A law that the corpus does not hold is passed over.
     """
-    if come_with_references(articles):
+    if made_by(articles, card) == "source":
         pairs = reference_pairs(articles)
         return pairs if of is None else pairs[np.isin(pairs[:, 0], of)]
     return read_references(articles, card, of, progress).pairs
@@ -86,18 +90,26 @@ def read_references(
         found += [(i, to, *place) for to, place in first.items()]
         if not n % _STEP or n == len(of):
             progress("reading references", n, len(of))
-    if come_with_references(articles):
+    if (made := made_by(articles, card)) != "texts":
         places = {(i, to): place for i, to, *place in found}
         known = reference_pairs(articles)
-        known = known[np.isin(known[:, 0], of)].tolist()
-        found = [(i, to, *places.get((i, to), (*_NOWHERE, 0))) for i, to in known]
+        pairs = dict.fromkeys(map(tuple, known[np.isin(known[:, 0], of)].tolist()))
+        if made == "both":
+            pairs |= dict.fromkeys(places)
+        found = [(i, to, *places.get((i, to), (*_NOWHERE, 0))) for i, to in sorted(pairs, key=itemgetter(0))]
     table = np.array(found, dtype=np.int64).reshape(-1, 5)
     return ReadReferences(table[:, :2], table[:, 2:4].astype(np.int32), table[:, 4].astype(np.int8))
 
 
-def come_with_references(articles: Iterable[Article]) -> bool:
-    """Tell whether a source says what its articles refer to, so that no text is read for it."""
-    return any(article.references for article in articles)
+def made_by(articles: Iterable[Article], card: CorpusCard) -> Literal["source", "texts", "both"]:
+    """Tell what makes the references of a law.
+
+    The source, where any article comes with references; but an act in Akoma Ntoso marks some and leaves
+    others plain text, so its texts are read too. Else the texts alone.
+    """
+    if not any(article.references for article in articles):
+        return "texts"
+    return "both" if card.origin in _MARK_SOME else "source"
 
 
 def readings_sha256(articles: Sequence[Article], card: CorpusCard) -> str:

@@ -330,6 +330,7 @@ def _card(path: Path, acts: Sequence[Sequence[Document]], language: str) -> Corp
         name=_slug(_name(path)) or "law",
         title=first.title if len(acts) == 1 and first.title else _name(path),
         language=language,
+        origin="akoma-ntoso",
         jurisdiction=country,
         law_date=date.fromisoformat(max(days)) if days else None,
         official_site=VOCABULARY["sites"].get(country),

@@ -126,6 +126,16 @@ def test_pairs_of_the_source_have_their_place_in_the_text_where_it_makes_them() 
     assert [ROLES[role] for role in read.roles] == ["", "exception"]
 
 
+def test_an_act_that_marks_some_references_has_the_others_by_its_text() -> None:
+    articles = law("Voir l'article 2.", "Voir l'article 1.", "Rien.")
+    marked = [replace(articles[0], references=("Code civil-3", "Code civil-2")), *articles[1:]]
+    akn = replace(CARDS["fr"], origin="akoma-ntoso")
+    read = read_references(marked, akn)
+    assert read.pairs.tolist() == references(marked, akn).tolist() == [[0, 2], [0, 1], [1, 0]]
+    assert read.spans.tolist() == [[-1, -1], [7, 16], [7, 16]]
+    assert read_references(marked, akn, of=[1]).pairs.tolist() == [[1, 0]]
+
+
 def test_what_the_source_says_goes_before_what_is_read() -> None:
     read = law("Voir l'article 2.", "Voir l'article 1.", "Rien.")
     given_ = [
