@@ -462,6 +462,7 @@ class _Divider:
             text.number(first)
         for each in (c for c in element if c.tag not in TITLES) if whole else elements:
             text.add(each)
+        text.finish()
         if not (made := str(text)):
             self._place(element, -1)
             document.empty += bool(kind)

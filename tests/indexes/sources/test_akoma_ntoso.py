@@ -569,6 +569,30 @@ def test_a_collection_of_documents(tmp_path: Path) -> None:
     assert (second.article_no, second.text, second.references) == ("MEMO", "Why\nSee it.", (first.id,))
 
 
+NOTES_OF_NOTES = {
+    "itself": (["Uno <noteRef href='#n0'/>"], ["Uno"]),
+    "each other": (["Uno <noteRef href='#n1'/>", "due <noteRef href='#n0'/>"], ["Uno", "due"]),
+    "twice the next": (
+        [f"n{i} <noteRef href='#n{i + 1}'/><noteRef href='#n{i + 1}'/>" for i in range(2000)],
+        [f"n{i}" for i in range(2000)],
+    ),
+}
+
+
+@pytest.mark.parametrize("style", NOTES_OF_NOTES)
+@pytest.mark.parametrize("inline", [False, True])
+def test_each_note_of_an_article_is_rendered_once(tmp_path: Path, style: str, inline: bool) -> None:
+    texts, expected = NOTES_OF_NOTES[style]
+    notes = "".join(f"<note eId='n{i}'><p>{text}</p></note>" for i, text in enumerate(texts))
+    asks = "Pane<noteRef href='#n0'/> e<noteRef href='#n0'/> sale."
+    meta = identified(WORK, more="" if inline else f"<notes source='#us'>{notes}</notes>")
+    one = article("1", asks + (notes if inline else ""), "art_1")
+    two = article("2", "Acqua<noteRef href='#n0'/>.", "art_2")
+    corpus, _ = load("akoma-ntoso", put(tmp_path, act(one + two, meta=meta)))
+    assert [a.text for a in corpus.articles] == ["1. Pane e sale.", "1. Acqua."]
+    assert [sorted(corpus.extras[a.id]["notes"]) for a in corpus.articles] == [sorted(expected)] * 2
+
+
 # --- references ---
 
 REFERENCES = [
