@@ -23,7 +23,7 @@ from typing import IO
 from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
 from indexes.formats.jsonl import Record
-from indexes.formats.validation import SkipReason, SourceLocation, UnfitError
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from indexes.sources.akoma_ntoso import document as document_
 from indexes.sources.akoma_ntoso.document import Document, Unit
 from indexes.sources.akoma_ntoso.references import WITHIN, Resolver, article_key
@@ -118,7 +118,7 @@ class _ActReader:
         acts: list[tuple[str, list[Document]]] = []
         contents: set[bytes] = set()
         done, total = 0, _size(self._path)
-        for place, file, size in xml_files(self._path):
+        for place, file, size in xml_files(self._path, self._reading.inspection):
             content = self._content(place, file, size)
             done += len(content or b"")
             self._reading.progress("reading", done, total)
@@ -196,24 +196,35 @@ def _cached(file: Path) -> list[Document] | None:
         return None
 
 
-def xml_files(path: Path, most: int | None = None) -> Iterator[tuple[Path, IO[bytes], int | None]]:
+def xml_files(
+    path: Path, inspection: Inspection, most: int | None = None
+) -> Iterator[tuple[Path, IO[bytes], int | None]]:
     """Yield the XML files of a path, open until the next is taken, with their size where it is known.
 
-    Of an archive only so many files are looked at.
+    Of an archive only so many files are looked at. Files that cannot be opened are refused.
     """
     if path.is_file() and is_archive(path):
         for name, packed in islice(members(path), most):
             if name.lower().endswith(_SUFFIXES):
                 yield path / name, packed, None
     elif path.is_file():
-        with path.open("rb") as file:
-            yield path, file, path.stat().st_size
+        yield from _opened(path, inspection)
     elif path.is_dir():
         for each in _walk(path):
-            with each.open("rb") as file:
-                yield each, file, each.stat().st_size
+            yield from _opened(each, inspection)
     else:
         raise BadInput(f"{path}: no such file or folder. Give a file of Akoma Ntoso, a folder or an archive.")
+
+
+def _opened(path: Path, inspection: Inspection) -> Iterator[tuple[Path, IO[bytes], int | None]]:
+    try:
+        file = path.open("rb")
+    except OSError as error:  # a link that leads nowhere; a file of somebody else
+        problem, cure = f"cannot be read ({error.strerror})", "Give files that you may read"
+        inspection.refuse(SkipReason.UNREADABLE, SourceLocation(path, 1), problem, cure)
+        return
+    with file:
+        yield path, file, os.fstat(file.fileno()).st_size
 
 
 def read_at_most(file: IO[bytes], most: int) -> bytes:
@@ -232,7 +243,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _size(path: Path) -> int | None:
     if path.is_dir():
-        return sum(each.stat().st_size for each in _walk(path))
+        return sum(each.stat().st_size for each in _walk(path) if each.exists())
     return None if is_archive(path) or not path.is_file() else path.stat().st_size
 
 
@@ -244,7 +255,7 @@ def begins_with(path: Path, root: re.Pattern[bytes]) -> bool:
     try:
         return any(
             root.search(file.read(_HEAD).replace(b"\0", b""))  # UTF-16 too
-            for _, file, _ in islice(xml_files(path, 10 * _LOOKED_AT), _LOOKED_AT)
+            for _, file, _ in islice(xml_files(path, Inspection(lenient=True), 10 * _LOOKED_AT), _LOOKED_AT)
         )
     except (BadInput, OSError):
         return False

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import indexes
 from indexes.__main__ import main
 from indexes.download.resolve import bring
-from indexes.formats.validation import ImportReport
+from indexes.formats.validation import ImportReport, SkipReason
 from indexes.sources.akoma_ntoso.document import Unit, documents, root_of
 from indexes.sources.akoma_ntoso.references import Resolver, numbered
 from indexes.sources.registry import detect, load, recognise
@@ -832,6 +832,21 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"huge\.xml:1: larger than 64 MB.*max_mb"):
         load("akoma-ntoso", path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kilobytes
+
+
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "law"
+    put(folder, act(article("1", "Pane.")), "good.xml")
+    (folder / "a.xml").symlink_to("nowhere.xml")
+    assert recognise(folder) == "akoma-ntoso"
+    with pytest.raises(
+        BadInput, match=r"a\.xml:1: cannot be read \(No such file.*that you may read.*--lenient"
+    ):
+        load("akoma-ntoso", folder)
+    corpus, report = load("akoma-ntoso", folder, lenient=True)
+    [skipped] = report.skipped
+    assert ([a.text for a in corpus.articles], skipped.count) == (["1. Pane."], 1)
+    assert (skipped.reason, skipped.first) == (SkipReason.UNREADABLE, f"{folder / 'a.xml'}:1")
 
 
 def test_the_limit_of_size(tmp_path: Path) -> None:
