@@ -550,10 +550,11 @@ def _id(element: Element) -> str:
 
 def _split_number(number: str, eid: str) -> tuple[str, str, str]:
     """Return an article's number, its first paragraph's, and a heading run together with it."""
-    tail = re.search(r"\d+[a-zA-Z]*$", eid)
+    # each search begins at the first digit of a number alone: else thousands of digits cost their square
+    tail = re.search(r"(?<!\d)\d++[a-zA-Z]*$", eid)
     if tail and (not number or re.fullmatch(r"\(\w+\)", number)):
         return tail[0], number, ""
-    parted = re.fullmatch(r"(.*?\d+(?:[- ]?[a-z]+)?)\s*[.:–—-]+\s+([^\W\d_]{2,}.*)", number)
+    parted = re.fullmatch(r"(.*?(?<!\d)\d++(?:[- ]?[a-z]+)?)\s*[.:–—-]+\s+([^\W\d_]{2,}.*)", number)
     return (parted[1], "", parted[2]) if parted and parted[2][0].isupper() else (number, "", "")
 
 

@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -816,6 +817,30 @@ def test_attacks_and_damage_are_named(tmp_path: Path, attack: str) -> None:
     put(folder, act(article("1", "Pane.")), "good.xml")
     corpus, report = load("akoma-ntoso", folder, lenient=True)
     assert ([a.text for a in corpus.articles], report.skipped[0].count) == (["1. Pane."], 1)
+
+
+LONG = {
+    "number": f"<article><num>{'1' * 50_000}</num><content><p>Pane.</p></content></article>",
+    "id": f"<article eId='art_{'1' * 60_000}_'><num>(1)</num><content><p>Pane.</p></content></article>",
+    "address": article("1", f"Pane.<ref href='/akn/{'a/' * 20_000}x#art_1'/>", "art_1"),
+    "place": article("1", f"Pane.<ref href='#{'a_' * 20_000}x'/>", "art_1"),
+    "range": article("1", f"Pane.<rref from='/akn/{'a/' * 20_000}x#art_1' upTo='#art_1'/>", "art_1"),
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_what_is_long_beyond_sense_costs_no_time(tmp_path: Path, what: str) -> None:
+    began = time.process_time()
+    [found] = read(tmp_path, act(LONG[what]))
+    assert found.text.endswith("Pane.")
+    assert time.process_time() - began < 1.5
+
+
+def test_an_address_that_is_too_long_leads_nowhere() -> None:
+    law = documents(root_of(act(article("5", "Pane.", "art_5")).encode()), "a")
+    resolver, long = Resolver(law, [0]), f"{WORK}/{'a/' * 2000}x#art_5"
+    assert resolver.find([f"{WORK}/!main#art_5"], 0) == [(0, 0)]
+    assert (resolver.find([long], 0), resolver.document(long, 0), numbered(long)) == (None, None, "")
 
 
 def test_a_harmless_doctype(tmp_path: Path) -> None:
