@@ -90,6 +90,7 @@ class Document:
     units: list[Unit] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)  # id -> its unit; -1 for a level over units
     empty: int = 0  # articles without any text: repealed, or an image
+    by_path: bool = False  # whether `work` is made of the file's path, for want of an address
     elsewhere: int = 0  # references outside the articles of this file: in notes, prefaces, metadata
 
 
@@ -239,6 +240,7 @@ def _described(element: Element, root: Element, main: Document | None, name: str
         code=code or (main.code if main else "") or next(iter(a for a in aliases if " " in a), work or name),
         aliases=short,
         label=label,
+        by_path=not works and (main is None or main.by_path),
     )
 
 

@@ -167,7 +167,7 @@ class _ActReader:
     def _documents(self, place: Path, content: bytes) -> list[Document] | None:
         """Return the documents of a file, none if it holds no law; None if it was refused."""
         # the name too: it stands for the address of a work that has none
-        stem = place.stem.encode("utf-8", "replace")
+        stem = _known_as(place, self._path).encode("utf-8", "replace")
         key = hashlib.sha256(b"\0".join((self._version, stem, content))).hexdigest()[:32]
         self._used.add(key)
         file = self._cache / f"{key}.json.gz"
@@ -185,6 +185,15 @@ class _ActReader:
         with replacing(file) as part:
             part.write_bytes(gzip.compress(json.dumps([asdict(each) for each in documents]).encode(), 1))
         return documents
+
+
+def _known_as(place: Path, root: Path) -> str:
+    """Return what stands for the address of a work: no two files of an import have it in common."""
+    if place == root:
+        return place.stem
+    path = place.relative_to(root).as_posix()
+    bare = path.removesuffix(".xml")
+    return path if bare.lower().endswith(_SUFFIXES) else bare
 
 
 def _cached(file: Path) -> list[Document] | None:
@@ -285,7 +294,7 @@ def _versions(acts: list[list[Document]], versions: str) -> list[list[Document]]
     """Return the acts that are taken; where all versions are, each holds until the next."""
     works: dict[str, list[list[Document]]] = {}
     for act in acts:
-        works.setdefault(_work(act[0].work), []).append(act)
+        works.setdefault(_work(act[0]), []).append(act)
     taken = []
     for group in works.values():
         group.sort(key=lambda act: act[0].date or "")  # stable: of one day, by path
@@ -308,20 +317,22 @@ def _tell_codes_apart(acts: Sequence[Sequence[Document]]) -> None:
     """Add number or date to the title of acts that have it in common with another."""
     works: dict[str, set[str]] = {}
     for act in acts:
-        works.setdefault(act[0].code, set()).add(_work(act[0].work).partition("@")[0])
+        works.setdefault(act[0].code, set()).add(_work(act[0]).partition("@")[0])
     common = {code for code, of in works.items() if len(of) > 1}
     for act in acts:
         own = act[0].code
         numbered = (alias for alias in act[0].aliases if re.search(r"\d", alias))
-        mark = next(numbered, act[0].made or _work(act[0].work))
+        mark = next(numbered, act[0].made or _work(act[0]))
         for document in act:
             if own in common and document.code == own:
                 document.code = f"{own} ({mark})"
 
 
-def _work(uri: str) -> str:
-    """Return a work's address as ids have it: without host, component "main" or version."""
-    text = re.sub(r"^[a-z]+://[^/]*", "", uri, flags=re.IGNORECASE)
+def _work(document: Document) -> str:
+    """Return a work's address as ids have it: without host, component "main" or version; a path as it is."""
+    if document.by_path:
+        return document.work
+    text = re.sub(r"^[a-z]+://[^/]*", "", document.work, flags=re.IGNORECASE)
     text = re.sub(r"/?!?\bmain(?=$|[/!@])", "", text)
     text = re.sub(r"(?<=\w)/(?:jo|oj|(?:consolide/)?\d{8})(?=$|!|@)", "", text) if "eli/" in text else text
     return "/".join(part for part in text.split("/") if part).removeprefix("akn/").removeprefix("id/")
@@ -385,7 +396,7 @@ def _ids(documents: Sequence[Document]) -> list[list[str]]:
     used: Counter[str] = Counter()
     made = []
     for document in documents:
-        work = _work(document.work)
+        work = _work(document)
         alone = bool(document.label) and len(document.units) == 1
         ids = []
         for unit in document.units:

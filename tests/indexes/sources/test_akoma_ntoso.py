@@ -1093,6 +1093,30 @@ def test_versions_of_an_act(tmp_path: Path) -> None:
         load("akoma-ntoso", folder, versions="some")
 
 
+def test_acts_without_an_address_are_known_by_their_path(tmp_path: Path) -> None:
+    folder = tmp_path / "law"
+    names = ("a.akn", "a.xml", "a/main.xml", "akn/a.xml", "b/main.xml", "main.xml")
+    for name in names:
+        put(folder, act(article("1", f"In {name}.", "art_1") + article("2", "x"), meta=""), name)
+    corpus, report = load("akoma-ntoso", folder, language="it")
+    works = ("a.akn", "a", "a/main", "akn/a", "b/main", "main")
+    expected = {f"{work}#art_1": f"1. In {name}." for work, name in zip(works, names, strict=True)}
+    assert {a.id: a.text for a in corpus.articles if a.article_no == "1"} == expected
+    assert len({a.code for a in corpus.articles}) == len(names)
+    assert not any(line.startswith("acts left out") for line in report.notes)
+    archive = tmp_path / "law.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        for name in reversed(names):
+            packed.write(folder / name, name)
+    packed_corpus, report = load("akoma-ntoso", archive, language="it", name="law")
+    assert packed_corpus.sha256 == corpus.sha256
+    assert read_now(report) == (0, len(names))
+    for name in names[2:]:  # what is beside an act does not change how it is known
+        (folder / name).unlink()
+    fewer, _ = load("akoma-ntoso", folder, language="it")
+    assert {a.id for a in fewer.articles} == {"a.akn#art_1", "a.akn#art_2", "a#art_1", "a#art_2"}
+
+
 def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/l\xe8gge.xml"))
     path.write_text(act(article("1", "Pane."), meta=""), encoding="utf-8")
