@@ -25,6 +25,7 @@ class SkipReason(StrEnum):
     INVALID_CSV = "invalid CSV"
     INVALID_XML = "invalid XML"
     INVALID_PARQUET = "invalid Parquet"
+    UNREADABLE = "unreadable file"
     TOO_LONG = "line too long"
     TRUNCATED = "damaged or truncated gzip"
     MISSING_COLUMN = "missing column"

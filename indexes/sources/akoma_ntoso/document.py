@@ -90,6 +90,7 @@ class Document:
     units: list[Unit] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)  # id -> its unit; -1 for a level over units
     empty: int = 0  # articles without any text: repealed, or an image
+    by_path: bool = False  # whether `work` is made of the file's path, for want of an address
     elsewhere: int = 0  # references outside the articles of this file: in notes, prefaces, metadata
 
 
@@ -239,6 +240,7 @@ def _described(element: Element, root: Element, main: Document | None, name: str
         code=code or (main.code if main else "") or next(iter(a for a in aliases if " " in a), work or name),
         aliases=short,
         label=label,
+        by_path=not works and (main is None or main.by_path),
     )
 
 
@@ -462,6 +464,7 @@ class _Divider:
             text.number(first)
         for each in (c for c in element if c.tag not in TITLES) if whole else elements:
             text.add(each)
+        text.finish()
         if not (made := str(text)):
             self._place(element, -1)
             document.empty += bool(kind)
@@ -549,10 +552,11 @@ def _id(element: Element) -> str:
 
 def _split_number(number: str, eid: str) -> tuple[str, str, str]:
     """Return an article's number, its first paragraph's, and a heading run together with it."""
-    tail = re.search(r"\d+[a-zA-Z]*$", eid)
+    # each search begins at the first digit of a number alone: else thousands of digits cost their square
+    tail = re.search(r"(?<!\d)\d++[a-zA-Z]*$", eid)
     if tail and (not number or re.fullmatch(r"\(\w+\)", number)):
         return tail[0], number, ""
-    parted = re.fullmatch(r"(.*?\d+(?:[- ]?[a-z]+)?)\s*[.:–—-]+\s+([^\W\d_]{2,}.*)", number)
+    parted = re.fullmatch(r"(.*?(?<!\d)\d++(?:[- ]?[a-z]+)?)\s*[.:–—-]+\s+([^\W\d_]{2,}.*)", number)
     return (parted[1], "", parted[2]) if parted and parted[2][0].isupper() else (number, "", "")
 
 

@@ -20,6 +20,8 @@ from rag.text.article_numbers import number_key
 WITHIN: Final = "within"  # leads to a whole act, or to a level or schedule over articles
 LONGEST_RANGE = 300  # articles; "articles 1 to 999 of" a code says nothing of each of them
 
+LONGEST_ADDRESS = 1000  # characters; a longer one leads nowhere, and its beginnings are not all looked up
+
 _LATIN = r"(?:bis|ter|quater|quinquies|[a-z]{2,}(?:ies|decies))"
 _NAMES = {
     "article": "art", "articolo": "art", "artikel": "art", "articulo": "art", "section": "sec",
@@ -78,6 +80,8 @@ class Resolver:
 
     def document(self, address: str, at: int) -> int | None:
         """Return the document of the act that an address of document `at` names; None: not here."""
+        if len(address) > LONGEST_ADDRESS:
+            return None
         work, _ = addressed(address)
         if not work:
             return at
@@ -88,7 +92,7 @@ class Resolver:
         return at if at in documents else documents[0]
 
     def _find(self, address: str, at: int) -> Target | str | None:
-        if "<" in address or not address.strip("#~ /"):
+        if len(address) > LONGEST_ADDRESS or "<" in address or not address.strip("#~ /"):
             return None
         work, place = addressed(address)
         if not work:
@@ -160,6 +164,8 @@ def addressed(address: str) -> tuple[str, str]:
 
 def numbered(address: str) -> str:
     """Return the number of the article that an address names, as `number_key` gives it; "" for none."""
+    if len(address) > LONGEST_ADDRESS:
+        return ""
     work, place = addressed(address)
     named = _ARTICLE.match(place.casefold()) or _WITHIN_WORK.search(work.casefold())
     return number_key(named[1]) if named else ""

@@ -23,7 +23,7 @@ from typing import IO
 from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
 from indexes.formats.jsonl import Record
-from indexes.formats.validation import SkipReason, SourceLocation, UnfitError
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from indexes.sources.akoma_ntoso import document as document_
 from indexes.sources.akoma_ntoso.document import Document, Unit
 from indexes.sources.akoma_ntoso.references import WITHIN, Resolver, article_key
@@ -118,7 +118,7 @@ class _ActReader:
         acts: list[tuple[str, list[Document]]] = []
         contents: set[bytes] = set()
         done, total = 0, _size(self._path)
-        for place, file, size in xml_files(self._path):
+        for place, file, size in xml_files(self._path, self._reading.inspection):
             content = self._content(place, file, size)
             done += len(content or b"")
             self._reading.progress("reading", done, total)
@@ -167,7 +167,7 @@ class _ActReader:
     def _documents(self, place: Path, content: bytes) -> list[Document] | None:
         """Return the documents of a file, none if it holds no law; None if it was refused."""
         # the name too: it stands for the address of a work that has none
-        stem = place.stem.encode("utf-8", "replace")
+        stem = _known_as(place, self._path).encode("utf-8", "replace")
         key = hashlib.sha256(b"\0".join((self._version, stem, content))).hexdigest()[:32]
         self._used.add(key)
         file = self._cache / f"{key}.json.gz"
@@ -187,6 +187,15 @@ class _ActReader:
         return documents
 
 
+def _known_as(place: Path, root: Path) -> str:
+    """Return what stands for the address of a work: no two files of an import have it in common."""
+    if place == root:
+        return place.stem
+    path = place.relative_to(root).as_posix()
+    bare = path.removesuffix(".xml")
+    return path if bare.lower().endswith(_SUFFIXES) else bare
+
+
 def _cached(file: Path) -> list[Document] | None:
     """Return what was parsed before; None where there is nothing, or nothing whole."""
     try:
@@ -196,24 +205,35 @@ def _cached(file: Path) -> list[Document] | None:
         return None
 
 
-def xml_files(path: Path, most: int | None = None) -> Iterator[tuple[Path, IO[bytes], int | None]]:
+def xml_files(
+    path: Path, inspection: Inspection, most: int | None = None
+) -> Iterator[tuple[Path, IO[bytes], int | None]]:
     """Yield the XML files of a path, open until the next is taken, with their size where it is known.
 
-    Of an archive only so many files are looked at.
+    Of an archive only so many files are looked at. Files that cannot be opened are refused.
     """
     if path.is_file() and is_archive(path):
         for name, packed in islice(members(path), most):
             if name.lower().endswith(_SUFFIXES):
                 yield path / name, packed, None
     elif path.is_file():
-        with path.open("rb") as file:
-            yield path, file, path.stat().st_size
+        yield from _opened(path, inspection)
     elif path.is_dir():
         for each in _walk(path):
-            with each.open("rb") as file:
-                yield each, file, each.stat().st_size
+            yield from _opened(each, inspection)
     else:
         raise BadInput(f"{path}: no such file or folder. Give a file of Akoma Ntoso, a folder or an archive.")
+
+
+def _opened(path: Path, inspection: Inspection) -> Iterator[tuple[Path, IO[bytes], int | None]]:
+    try:
+        file = path.open("rb")
+    except OSError as error:  # a link that leads nowhere; a file of somebody else
+        problem, cure = f"cannot be read ({error.strerror})", "Give files that you may read"
+        inspection.refuse(SkipReason.UNREADABLE, SourceLocation(path, 1), problem, cure)
+        return
+    with file:
+        yield path, file, os.fstat(file.fileno()).st_size
 
 
 def read_at_most(file: IO[bytes], most: int) -> bytes:
@@ -232,7 +252,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _size(path: Path) -> int | None:
     if path.is_dir():
-        return sum(each.stat().st_size for each in _walk(path))
+        return sum(each.stat().st_size for each in _walk(path) if each.exists())
     return None if is_archive(path) or not path.is_file() else path.stat().st_size
 
 
@@ -244,7 +264,7 @@ def begins_with(path: Path, root: re.Pattern[bytes]) -> bool:
     try:
         return any(
             root.search(file.read(_HEAD).replace(b"\0", b""))  # UTF-16 too
-            for _, file, _ in islice(xml_files(path, 10 * _LOOKED_AT), _LOOKED_AT)
+            for _, file, _ in islice(xml_files(path, Inspection(lenient=True), 10 * _LOOKED_AT), _LOOKED_AT)
         )
     except (BadInput, OSError):
         return False
@@ -274,7 +294,7 @@ def _versions(acts: list[list[Document]], versions: str) -> list[list[Document]]
     """Return the acts that are taken; where all versions are, each holds until the next."""
     works: dict[str, list[list[Document]]] = {}
     for act in acts:
-        works.setdefault(_work(act[0].work), []).append(act)
+        works.setdefault(_work(act[0]), []).append(act)
     taken = []
     for group in works.values():
         group.sort(key=lambda act: act[0].date or "")  # stable: of one day, by path
@@ -297,20 +317,22 @@ def _tell_codes_apart(acts: Sequence[Sequence[Document]]) -> None:
     """Add number or date to the title of acts that have it in common with another."""
     works: dict[str, set[str]] = {}
     for act in acts:
-        works.setdefault(act[0].code, set()).add(_work(act[0].work).partition("@")[0])
+        works.setdefault(act[0].code, set()).add(_work(act[0]).partition("@")[0])
     common = {code for code, of in works.items() if len(of) > 1}
     for act in acts:
         own = act[0].code
         numbered = (alias for alias in act[0].aliases if re.search(r"\d", alias))
-        mark = next(numbered, act[0].made or _work(act[0].work))
+        mark = next(numbered, act[0].made or _work(act[0]))
         for document in act:
             if own in common and document.code == own:
                 document.code = f"{own} ({mark})"
 
 
-def _work(uri: str) -> str:
-    """Return a work's address as ids have it: without host, component "main" or version."""
-    text = re.sub(r"^[a-z]+://[^/]*", "", uri, flags=re.IGNORECASE)
+def _work(document: Document) -> str:
+    """Return a work's address as ids have it: without host, component "main" or version; a path as it is."""
+    if document.by_path:
+        return document.work
+    text = re.sub(r"^[a-z]+://[^/]*", "", document.work, flags=re.IGNORECASE)
     text = re.sub(r"/?!?\bmain(?=$|[/!@])", "", text)
     text = re.sub(r"(?<=\w)/(?:jo|oj|(?:consolide/)?\d{8})(?=$|!|@)", "", text) if "eli/" in text else text
     return "/".join(part for part in text.split("/") if part).removeprefix("akn/").removeprefix("id/")
@@ -375,7 +397,7 @@ def _ids(documents: Sequence[Document]) -> list[list[str]]:
     used: Counter[str] = Counter()
     made = []
     for document in documents:
-        work = _work(document.work)
+        work = _work(document)
         alone = bool(document.label) and len(document.units) == 1
         ids = []
         for unit in document.units:

@@ -23,6 +23,8 @@ class Text:
     def __init__(self, notes: Mapping[str, Element], bracketed: bool) -> None:
         self._notes, self._bracketed = notes, bracketed
         self._parts: list[str] = []
+        self._taken: set[Element] = set()  # notes: each comes once, whatever refers to it
+        self._asked: list[tuple[int, Element]] = []  # notes referred to, and their places among the notes
         self.notes: list[str] = []
         self.references: list[list[str]] = []
         self.note_references: list[list[str]] = []
@@ -40,11 +42,15 @@ class Text:
         if tag in SKIPPED:
             return
         if tag in NOTES:
-            self._note(element)
+            if element not in self._taken:
+                self._taken.add(element)
+                self.notes.append(self._note(element))
         elif tag == "noteRef":
             note = self._notes.get((element.get("href") or "").lstrip("#"))
-            if note is not None:
-                self._note(note)
+            if note is not None and note not in self._taken:
+                self._taken.add(note)
+                self._asked.append((len(self.notes), note))
+                self.notes.append("")
         elif tag in ("eol", "br"):
             self._parts.append("\n")
         elif tag == "table":
@@ -57,6 +63,17 @@ class Text:
     def skim(self, element: Element) -> None:
         """Keep the notes in an element, without its text."""
         self._apart(element)
+
+    def finish(self) -> None:
+        """Read the notes that were referred to, once all else is added.
+
+        Notes refer to notes: were each read where it is referred to, a long chain of them would be a deep
+        recursion.
+        """
+        for place, note in self._asked:  # it grows while it is read
+            self.notes[place] = self._note(note)
+        self._asked = []
+        self.notes = [note for note in self.notes if note]
 
     def line(self, of: Element | str) -> None:
         """Add a text, or what is in an element, as one line."""
@@ -101,12 +118,11 @@ class Text:
         self._parts = parts
         return text
 
-    def _note(self, element: Element) -> None:
+    def _note(self, element: Element) -> str:
         references, self.references = self.references, self.note_references
         text = self._apart(element)
         self.references = references
-        if text:
-            self.notes.append(text)
+        return text
 
     def _table(self, table: Element) -> None:
         for row in table.iter("tr", "caption"):

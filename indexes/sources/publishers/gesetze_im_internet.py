@@ -59,7 +59,7 @@ def read(path: Path, reading: Reading) -> Corpus:
 
 def _records(path: Path, reading: Reading, built: list[date]) -> Records:
     used: Counter[str] = Counter()
-    for number, (place, file, _) in enumerate(xml_files(path), 1):
+    for number, (place, file, _) in enumerate(xml_files(path, reading.inspection), 1):
         where = SourceLocation(place, 1)
         content = read_at_most(file, MOST_MB * 1_000_000 + 1)
         try:

@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 import indexes
 from indexes.__main__ import main
 from indexes.download.resolve import bring
-from indexes.formats.validation import ImportReport
+from indexes.formats.validation import ImportReport, SkipReason
 from indexes.sources.akoma_ntoso.document import Unit, documents, root_of
 from indexes.sources.akoma_ntoso.references import Resolver, numbered
 from indexes.sources.registry import detect, load, recognise
@@ -569,6 +570,30 @@ def test_a_collection_of_documents(tmp_path: Path) -> None:
     assert (second.article_no, second.text, second.references) == ("MEMO", "Why\nSee it.", (first.id,))
 
 
+NOTES_OF_NOTES = {
+    "itself": (["Uno <noteRef href='#n0'/>"], ["Uno"]),
+    "each other": (["Uno <noteRef href='#n1'/>", "due <noteRef href='#n0'/>"], ["Uno", "due"]),
+    "twice the next": (
+        [f"n{i} <noteRef href='#n{i + 1}'/><noteRef href='#n{i + 1}'/>" for i in range(2000)],
+        [f"n{i}" for i in range(2000)],
+    ),
+}
+
+
+@pytest.mark.parametrize("style", NOTES_OF_NOTES)
+@pytest.mark.parametrize("inline", [False, True])
+def test_each_note_of_an_article_is_rendered_once(tmp_path: Path, style: str, inline: bool) -> None:
+    texts, expected = NOTES_OF_NOTES[style]
+    notes = "".join(f"<note eId='n{i}'><p>{text}</p></note>" for i, text in enumerate(texts))
+    asks = "Pane<noteRef href='#n0'/> e<noteRef href='#n0'/> sale."
+    meta = identified(WORK, more="" if inline else f"<notes source='#us'>{notes}</notes>")
+    one = article("1", asks + (notes if inline else ""), "art_1")
+    two = article("2", "Acqua<noteRef href='#n0'/>.", "art_2")
+    corpus, _ = load("akoma-ntoso", put(tmp_path, act(one + two, meta=meta)))
+    assert [a.text for a in corpus.articles] == ["1. Pane e sale.", "1. Acqua."]
+    assert [sorted(corpus.extras[a.id]["notes"]) for a in corpus.articles] == [sorted(expected)] * 2
+
+
 # --- references ---
 
 REFERENCES = [
@@ -794,6 +819,30 @@ def test_attacks_and_damage_are_named(tmp_path: Path, attack: str) -> None:
     assert ([a.text for a in corpus.articles], report.skipped[0].count) == (["1. Pane."], 1)
 
 
+LONG = {
+    "number": f"<article><num>{'1' * 50_000}</num><content><p>Pane.</p></content></article>",
+    "id": f"<article eId='art_{'1' * 60_000}_'><num>(1)</num><content><p>Pane.</p></content></article>",
+    "address": article("1", f"Pane.<ref href='/akn/{'a/' * 20_000}x#art_1'/>", "art_1"),
+    "place": article("1", f"Pane.<ref href='#{'a_' * 20_000}x'/>", "art_1"),
+    "range": article("1", f"Pane.<rref from='/akn/{'a/' * 20_000}x#art_1' upTo='#art_1'/>", "art_1"),
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_what_is_long_beyond_sense_costs_no_time(tmp_path: Path, what: str) -> None:
+    began = time.process_time()
+    [found] = read(tmp_path, act(LONG[what]))
+    assert found.text.endswith("Pane.")
+    assert time.process_time() - began < 1.5
+
+
+def test_an_address_that_is_too_long_leads_nowhere() -> None:
+    law = documents(root_of(act(article("5", "Pane.", "art_5")).encode()), "a")
+    resolver, long = Resolver(law, [0]), f"{WORK}/{'a/' * 2000}x#art_5"
+    assert resolver.find([f"{WORK}/!main#art_5"], 0) == [(0, 0)]
+    assert (resolver.find([long], 0), resolver.document(long, 0), numbered(long)) == (None, None, "")
+
+
 def test_a_harmless_doctype(tmp_path: Path) -> None:
     text = act(article("1", "Pane.")).replace(
         "<akomaNtoso", '<!DOCTYPE akomaNtoso SYSTEM "http://localhost:1/akn.dtd"><akomaNtoso', 1
@@ -808,6 +857,21 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"huge\.xml:1: larger than 64 MB.*max_mb"):
         load("akoma-ntoso", path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kilobytes
+
+
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "law"
+    put(folder, act(article("1", "Pane.")), "good.xml")
+    (folder / "a.xml").symlink_to("nowhere.xml")
+    assert recognise(folder) == "akoma-ntoso"
+    with pytest.raises(
+        BadInput, match=r"a\.xml:1: cannot be read \(No such file.*that you may read.*--lenient"
+    ):
+        load("akoma-ntoso", folder)
+    corpus, report = load("akoma-ntoso", folder, lenient=True)
+    [skipped] = report.skipped
+    assert ([a.text for a in corpus.articles], skipped.count) == (["1. Pane."], 1)
+    assert (skipped.reason, skipped.first) == (SkipReason.UNREADABLE, f"{folder / 'a.xml'}:1")
 
 
 def test_the_limit_of_size(tmp_path: Path) -> None:
@@ -1027,6 +1091,30 @@ def test_versions_of_an_act(tmp_path: Path) -> None:
     assert every.articles[-1].references == (every.articles[1].id,)  # the latest
     with pytest.raises(BadInput, match="versions is 'some'"):
         load("akoma-ntoso", folder, versions="some")
+
+
+def test_acts_without_an_address_are_known_by_their_path(tmp_path: Path) -> None:
+    folder = tmp_path / "law"
+    names = ("a.akn", "a.xml", "a/main.xml", "akn/a.xml", "b/main.xml", "main.xml")
+    for name in names:
+        put(folder, act(article("1", f"In {name}.", "art_1") + article("2", "x"), meta=""), name)
+    corpus, report = load("akoma-ntoso", folder, language="it")
+    works = ("a.akn", "a", "a/main", "akn/a", "b/main", "main")
+    expected = {f"{work}#art_1": f"1. In {name}." for work, name in zip(works, names, strict=True)}
+    assert {a.id: a.text for a in corpus.articles if a.article_no == "1"} == expected
+    assert len({a.code for a in corpus.articles}) == len(names)
+    assert not any(line.startswith("acts left out") for line in report.notes)
+    archive = tmp_path / "law.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        for name in reversed(names):
+            packed.write(folder / name, name)
+    packed_corpus, report = load("akoma-ntoso", archive, language="it", name="law")
+    assert packed_corpus.sha256 == corpus.sha256
+    assert read_now(report) == (0, len(names))
+    for name in names[2:]:  # what is beside an act does not change how it is known
+        (folder / name).unlink()
+    fewer, _ = load("akoma-ntoso", folder, language="it")
+    assert {a.id for a in fewer.articles} == {"a.akn#art_1", "a.akn#art_2", "a#art_1", "a#art_2"}
 
 
 def test_a_name_that_is_no_text(tmp_path: Path) -> None:
