@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexes.corpus.corpus import Corpus
-from indexes.formats.validation import UnfitError
+from indexes.formats.validation import Inspection, UnfitError
 from indexes.sources import registry
 from indexes.sources.akoma_ntoso.document import Document, documents, root_of
 from indexes.sources.akoma_ntoso.references import Resolver, addressed, numbered
@@ -66,7 +66,7 @@ def read_marked(path: Path) -> list[Marked]:
         MissingExtra: lxml is not installed.
     """
     read: dict[str, list[tuple[str, list[Document], Mapping[int, tuple[str, ...]]]]] = {}
-    for place, file, _ in xml_files(path):
+    for place, file, _ in xml_files(path, Inspection(lenient=False)):
         try:
             root = root_of(read_at_most(file, MOST_MB * 1_000_000))
         except UnfitError as unfit:
