@@ -8,7 +8,7 @@ of them, and nothing of the questions asked has been seen by anything.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
@@ -25,7 +25,7 @@ from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import first_stage_lists
 from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import damped
-from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
+from rag.types import ArticleOrder, Bools, Floats, Ints, Question, Ranking, rank
 from training.eval.context import BenchLike, BenchSettings
 from training.eval.metrics import per_question
 from training.fusion.inner_folds import FOLDS, inner_folds
@@ -44,6 +44,8 @@ MEASURES = ("R@10", "R@100", "MRR@10")
 MEASURED = 100  # articles of a ranking
 MAX_SINGLE_THREAD_ROWS = 100_000  # rows; of fewer, threads wait for each other longer than they work
 Values: TypeAlias = npt.NDArray[np.float64]
+# of the questions that it learns from: of a question and the positions of n candidates, (n, n_added)
+MoreFeatures: TypeAlias = Callable[[Sequence[Question]], Callable[[str, Ints], Floats]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Example:
     question: Question
     fold: int  # in which it was asked
     order: ArticleOrder = field(repr=False)  # the n candidates, best first by reciprocal rank
-    features: Floats = field(repr=False)  # (n, len(rag.ltr.features.NAMES))
+    features: Floats = field(repr=False)  # (n, len(rag.ltr.features.NAMES)), and those that were added
     gold: Bools = field(repr=False)  # (n,)
     fused: Ranking = field(repr=False)  # what a fusion that learns nothing makes of the same lists
 
@@ -107,11 +109,12 @@ def examples(
     *,
     fuse: Fuse = damped,
     most: int = MOST,
+    more: MoreFeatures | None = None,
 ) -> Iterator[Example]:
     """Yield questions to learn from, each asked of systems that learnt from all but those of its fold.
 
     At most so many are asked, drawn evenly from the folds where there are more. The learned fusion is held
-    against `fuse`, of the lists of BM25 and the encoder.
+    against `fuse`, of the lists of BM25 and the encoder. Features of `more` stand behind the others.
 
     Raises:
         BadInput: too few questions with gold articles.
@@ -129,6 +132,7 @@ def examples(
             drawn = np.random.default_rng(fold).choice(len(held), share, replace=False)
             sample = tuple(held[i] for i in sorted(drawn.tolist()))
         evidence = bench.evidence(others, settings)
+        added = more(others) if more is not None else None
         bench.progress("asking what was not learnt", 0, len(sample))
         for done, question in enumerate(sample, start=1):
             [lists] = first_stage_lists(evidence, [question.text])
@@ -138,25 +142,33 @@ def examples(
                 tuple(order.ids[p] for p in found.positions), order.by_id[found.positions]
             )
             right = np.array([id_ in question.article_ids for id_ in candidates.ids], dtype=np.bool_)
-            yield Example(question, fold, candidates, found.features, right, fuse(rankings, MEASURED))
+            features = found.features
+            if added is not None:
+                features = np.hstack([features, added(question.text, found.positions)])
+            yield Example(question, fold, candidates, features, right, fuse(rankings, MEASURED))
             bench.progress("asking what was not learnt", done, len(sample))
 
 
 def fit(
-    found: Sequence[Example], settings: LearnedSettings | None = None, about: dict[str, Any] | None = None
+    found: Sequence[Example],
+    settings: LearnedSettings | None = None,
+    about: dict[str, Any] | None = None,
+    added: Sequence[str] = (),
 ) -> Ranker:
     """Fit trees and networks that put gold candidates first.
 
     The networks together count about as much as the trees (`Ranker.balanced`). Questions with no gold among
     their candidates teach nothing and are left out; `about` is what is to be said of where it comes from.
+    `added` names the features that stand behind those of `rag.ltr.features.NAMES`.
 
     Raises:
         BadInput: no question has gold among its candidates; or no feature is left.
         MissingExtra: LightGBM is not installed.
     """
     chosen = settings or LearnedSettings()
-    names = columns(chosen)
-    at = [NAMES.index(name) for name in names]
+    names = [*columns(chosen), *added]
+    known = (*NAMES, *added)
+    at = [known.index(name) for name in names]
     telling = [example for example in found if example.gold.any()]
     if not telling:
         raise BadInput(f"none of {len(found)} questions has a gold article among its candidates")

@@ -113,18 +113,24 @@ def test_of_several_seeds_the_best_on_dev_is_named_and_none_without_dev_question
 
 FILES = {"bsard": bsard, "lleqa": lleqa, "mmarco": mmarco, "jurifindit": jurifindit, "stard": stard}
 OF_WORDS = [name for name in names() if read_recipe(name).system == "yes-no"]  # language models
-ENCODERS = [name for name in names() if name not in OF_WORDS]
+OF_GRAPHS = [name for name in names() if read_recipe(name).system == "graph"]  # over an encoder that is there
+ENCODERS = [name for name in names() if name not in (*OF_WORDS, *OF_GRAPHS)]
 LEARNT = {"bsard": 40, "lleqa": 40, "mmarco": 24, "jurifindit": 80, "stard": 50}  # questions of each
 LEARNT_OTHERWISE = {
     "bsard-dar": 36 + 5 * 40,  # four of the forty are its dev questions; five written ones an article
     "bsard-dsr": 36 + 5 * 40,
+    "bsard-g-dsr": 36 + 5 * 40,
+    "bsard-gir": 36 + 5 * 40,
     "stard-dense-gpt4": 36,  # one written question an article of forty, four of them dev
     "stard-dense-cail": 72,  # all eighty, but for eight
 }
 SYNTHETIC = {
     "bsard-dar": (200, 5),
     "bsard-dsr": (200, 5),
+    "bsard-g-dsr": (200, 5),
+    "bsard-gir": (200, 5),
     "jurifindit-dar": (40, 1),
+    "jurifindit-gir": (40, 1),
     "stard-dense-gpt4": (36, 1),
 }
 NEEDING = [name for name in names() if read_recipe(name).needs]  # other questions than the corpus's own
@@ -153,7 +159,7 @@ def test_every_recipe_of_a_paper_is_rehearsed_on_its_files(
 ) -> None:
     if name in OF_WORDS:
         pytest.importorskip("peft", reason="peft is not installed: pip install '.[train]'")
-    data = name.partition("-")[0]
+    data = name.partition("-")[0].replace("static", "stard")  # of any law
     before = sorted(published[data].rglob("*"))
     typed = [name, "--corpus", str(published[data]), "--dry-run", "--device", "cpu"]
     if data == "mmarco":
@@ -197,6 +203,13 @@ def test_any_recipe_takes_a_small_encoder_from_random_weights(name: str) -> None
     assert replace(of.model, backbone="x", scratch=None) == replace(
         read_recipe(name).model, backbone="x", scratch=None
     )
+
+
+@pytest.mark.parametrize("name", OF_GRAPHS)
+def test_a_graph_network_takes_the_encoder_of_an_index_instead_of_one_that_is_trained(name: str) -> None:
+    of = read_recipe(name, scratch=True)
+    assert (of.model.backbone, of.model.scratch) == ("static", None)
+    assert of.model.graph == read_recipe(name).model.graph
 
 
 def test_a_recipe_of_a_paper_is_trained_from_random_weights(
