@@ -85,6 +85,10 @@ class ArticleOrder:
         by_id[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
         return cls(tuple(ids), by_id)
 
+    def subset(self, positions: Ints) -> ArticleOrder:
+        """Return the order of the articles at (n,) positions, which then are 0 to n - 1."""
+        return ArticleOrder(tuple(self.ids[position] for position in positions), self.by_id[positions])
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ranking(Sequence[Hit]):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from indexes.corpus.corpus import Corpus
-from indexes.corpus.links import ReadReferences, made_by, read_references, readings_sha256
+from indexes.corpus.links import ReadReferences, read_references, readings_sha256, reference_source
 from rag.graph.graph import FILE, Graph
 from rag.types import Bools, Ints, Progress, no_progress
 
@@ -24,17 +24,17 @@ def build(
     words are the same, -1 for the others. The graph is the same as without it.
     """
     articles, card = corpus.articles, corpus.card
-    if (made := made_by(articles, card)) != "texts":
+    if (made := reference_source(articles, card)) != "texts":
         read = read_references(articles, card, progress=progress)
         about: dict[str, str] = {"references": made}
         return Graph.of(articles, read.pairs, corpus.nodes, about, read.spans, read.roles)
     about = {"references": "texts", "readings": readings_sha256(articles, card)}
-    unread, known = np.arange(len(articles)), ReadReferences.none()
+    unread, known = np.arange(len(articles)), ReadReferences.empty()
     # positions are the same too where it was read alike; it has no places where an earlier release read it
     if former is not None and dict(former[0].about) == about and former[0].has_mentions:
         graph, same_words = former
         unread, known = np.flatnonzero(same_words < 0), _of_texts(graph, same_words >= 0)
-    read = known.and_then(read_references(articles, card, unread.tolist(), progress))
+    read = known.extend(read_references(articles, card, unread.tolist(), progress))
     return Graph.of(articles, read.pairs, corpus.nodes, about, read.spans, read.roles)
 
 
@@ -44,7 +44,7 @@ def _of_texts(graph: Graph, kept: Bools) -> ReadReferences:
     among = np.flatnonzero((pairs < graph.articles).all(axis=1))
     among = among[kept[pairs[among, 0]]]
     if graph.to_spans is None or graph.to_roles is None:
-        return ReadReferences.none()
+        return ReadReferences.empty()
     return ReadReferences(pairs[among], graph.to_spans[among], graph.to_roles[among])
 
 

@@ -30,39 +30,19 @@ class ReadReferences:
     """References between the articles of a corpus, and where their texts make them."""
 
     pairs: Ints  # (n, 2), positions: an article, and one that it refers to, in order, each pair once
-    spans: npt.NDArray[
-        np.int32
-    ]  # (n, 2), characters of the first mention, end exclusive; -1: not in the text
+    # (n, 2), characters of the first mention, end exclusive; -1: not in the text
+    spans: npt.NDArray[np.int32]
     roles: npt.NDArray[np.int8]  # (n,), what the first mention is for: a place in ROLES
 
     @classmethod
-    def none(cls) -> ReadReferences:
-        """Return none."""
+    def empty(cls) -> ReadReferences:
+        """Return no references."""
         return cls(np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
 
-    def and_then(self, others: ReadReferences) -> ReadReferences:
+    def extend(self, others: ReadReferences) -> ReadReferences:
         """Return these and others."""
         parts = ((getattr(one, name) for one in (self, others)) for name in ("pairs", "spans", "roles"))
         return ReadReferences(*(np.concatenate(list(part)) for part in parts))
-
-
-def references(
-    articles: Sequence[Article],
-    card: CorpusCard,
-    of: Sequence[int] | None = None,
-    progress: Progress = no_progress,
-) -> Ints:
-    """Return (n, 2) positions: an article, and one that it refers to, in order, each pair once.
-
-    `of` are the positions of the articles whose references are wanted, all if left out.
-
-    They are those that articles come with, or are read from the texts as `rag.graph.references` reads them,
-    or both: see `made_by`. A law that the corpus does not hold is passed over.
-    """
-    if made_by(articles, card) == "source":
-        pairs = reference_pairs(articles)
-        return pairs if of is None else pairs[np.isin(pairs[:, 0], of)]
-    return read_references(articles, card, of, progress).pairs
 
 
 def read_references(
@@ -71,10 +51,12 @@ def read_references(
     of: Sequence[int] | None = None,
     progress: Progress = no_progress,
 ) -> ReadReferences:
-    """Return the same pairs as `references`, with the place and the role of each pair's first mention.
+    """Return each pair of an article and one that it refers to, with place and role of its first mention.
 
-    Texts are read for it even where the source says what its articles refer to: a pair that no text
-    makes has no place there.
+    `of` are the positions of the articles whose references are wanted, all if left out. They are those that
+    articles come with, or are read from the texts as `rag.graph.references` reads them, or both: see
+    `reference_source`. A law that the corpus does not hold is passed over. Texts are read even where the
+    source says what its articles refer to: a pair that no text makes has no place there.
     """
     reader = ReferenceReader(articles, card)
     found: list[tuple[int, int, int, int, int]] = []
@@ -90,7 +72,7 @@ def read_references(
         found += [(i, to, *place) for to, place in first.items()]
         if not n % _STEP or n == len(of):
             progress("reading references", n, len(of))
-    if (made := made_by(articles, card)) != "texts":
+    if (made := reference_source(articles, card)) != "texts":
         places = {(i, to): place for i, to, *place in found}
         known = reference_pairs(articles)
         pairs = dict.fromkeys(map(tuple, known[np.isin(known[:, 0], of)].tolist()))
@@ -101,7 +83,7 @@ def read_references(
     return ReadReferences(table[:, :2], table[:, 2:4].astype(np.int32), table[:, 4].astype(np.int8))
 
 
-def made_by(articles: Iterable[Article], card: CorpusCard) -> Literal["source", "texts", "both"]:
+def reference_source(articles: Iterable[Article], card: CorpusCard) -> Literal["source", "texts", "both"]:
     """Tell what makes the references of a law.
 
     The source, where any article comes with references; but an act in Akoma Ntoso marks some and leaves

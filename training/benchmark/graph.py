@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from indexes.build import legislative_graph
-from indexes.corpus.links import references
+from indexes.corpus.links import read_references
 from indexes.sources import registry
 from rag.graph.graph import Graph
 from rag.graph.graphml import graphml
@@ -38,10 +38,10 @@ def measure(path: Path, say: ReportFigure) -> None:
     corpus = registry.law(path)
     articles = corpus.articles
     say("articles", len(articles), "")
-    pairs = timed(
-        "references read, or taken as the source has them", lambda: references(articles, corpus.card)
+    found = timed(
+        "references read, or taken as the source has them", lambda: read_references(articles, corpus.card)
     )
-    timed("graph made of them", lambda: Graph.of(articles, pairs, corpus.nodes))
+    timed("graph made of them", lambda: Graph.of(articles, found.pairs, corpus.nodes))
     graph = legislative_graph.build(corpus)
     same = np.arange(len(articles))
     same[::CHANGED] = -1

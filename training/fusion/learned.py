@@ -138,9 +138,7 @@ def examples(
             [lists] = first_stage_lists(evidence, [question.text])
             rankings = tuple(lists.values())
             found = evidence.candidates(question.text, rankings)
-            candidates = ArticleOrder(
-                tuple(order.ids[p] for p in found.positions), order.by_id[found.positions]
-            )
+            candidates = order.subset(found.positions)
             right = np.array([id_ in question.article_ids for id_ in candidates.ids], dtype=np.bool_)
             features = found.features
             if added is not None:

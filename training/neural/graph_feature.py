@@ -27,7 +27,7 @@ from rag.errors import BadInput, PandectError
 from rag.ltr.features import NAMES
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import first_stage_lists
-from rag.types import ArticleOrder, Floats, Ints, Question, Ranking, rank
+from rag.types import Floats, Ints, Question, Ranking, rank
 from training.eval.context import BenchLike, BenchSettings
 from training.eval.metrics import per_question
 from training.eval.significance import paired_bootstrap
@@ -36,7 +36,7 @@ from training.fusion.learned import MEASURED, MEASURES, LearnedSettings, MoreFea
 from training.neural.data.task import TrainingTask
 from training.neural.recipe.recipe import read_recipe
 from training.neural.recipe.settings import Recipe
-from training.neural.run import judge_of, prepared, training_batches
+from training.neural.run import dev_judge, prepared, training_batches
 from training.neural.systems.graph_network import GraphNetwork
 from training.neural.systems.registry import KINDS
 from training.neural.trainer.distributed import World
@@ -70,7 +70,7 @@ class Refined:
 def network_features(recipe: Recipe, corpus: Corpus, seed: int, log: TrainingLog) -> MoreFeatures:
     """Return what trains a network on questions, and gives the features of others."""
 
-    def learnt_from(questions: Sequence[Question]) -> Callable[[str, Ints], Floats]:
+    def train_network(questions: Sequence[Question]) -> Callable[[str, Ints], Floats]:
         import torch
 
         learn, dev = split_dev(questions, recipe.evaluation.dev, seed)
@@ -79,29 +79,27 @@ def network_features(recipe: Recipe, corpus: Corpus, seed: int, log: TrainingLog
             world = World(torch.device("cpu"))
             system = prepared(task, world, Path(folder) / "scratch")
             if not isinstance(system, GraphNetwork):
-                raise BadInput(
-                    f"{recipe.name} trains no graph network: give --recipe static-gir, or one like it"
-                )
+                raise BadInput(_no_network(recipe))
             run = TrainingRun(
-                system, training_batches(task), judge_of(task), world, log, Path(folder) / "run"
+                system, training_batches(task), dev_judge(task), world, log, Path(folder) / "run"
             )
             train(run)
         system.module.eval()
 
-        def asked(text: str) -> Floats:
+        def encode(text: str) -> Floats:
             vector: Floats = system.encoder.encode_questions([text])[0]
             return vector
 
-        return Refined(system.refined(corpus), asked).features
+        return Refined(system.refined(corpus), encode).features
 
-    return learnt_from
+    return train_network
 
 
 def _no_network(recipe: Recipe) -> str:
     return f"{recipe.name} trains no graph network: give --recipe static-gir, or one like it"
 
 
-def compared(
+def rankings(
     bench: BenchLike,
     learn: Sequence[Question],
     held: Sequence[Question],
@@ -122,11 +120,10 @@ def compared(
         [lists] = first_stage_lists(evidence, [question.text])
         candidates = evidence.candidates(question.text, tuple(lists.values()))
         at = candidates.positions
-        order = ArticleOrder(tuple(bench.order.ids[p] for p in at), bench.order.by_id[at])
         rows = np.hstack([candidates.features, features(question.text, at)])
         for name, ranker in rankers.items():
             of = [columns.index(feature) for feature in ranker.features]
-            runs[name][question.id] = rank(ranker.scores(rows[:, of]), order, MEASURED)
+            runs[name][question.id] = rank(ranker.scores(rows[:, of]), bench.order.subset(at), MEASURED)
     return runs
 
 
@@ -144,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             learn = to_learn_from(pick(corpus.questions, fold.learn))
             held = [q for q in pick(corpus.questions, fold.held) if q.article_ids]
             more = network_features(recipe, corpus, 1, TrainingLog())
-            runs = compared(Bench(corpus, progress=Bars()), learn, held, more)
+            runs = rankings(Bench(corpus, progress=Bars()), learn, held, more)
             qrels = {q.id: frozenset(q.article_ids) for q in held}
             for name, run in runs.items():
                 for measure, each in per_question(qrels, run, MEASURES).items():

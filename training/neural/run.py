@@ -76,7 +76,7 @@ def run(task: TrainingTask, order: Order, world: World) -> dict[str, Measured]:
     system = prepared(task, world, order.work / _SCRATCH)
     events = None if order.events is None else Events(order.events)
     log = TrainingLog(order.work / LOG, sys.stderr, events) if world.main else TrainingLog()
-    batches, judge = training_batches(task), judge_of(task)
+    batches, judge = training_batches(task), dev_judge(task)
     if world.main:
         log({}, plan(task, batches, system, judge))
     held = [q for q in task.held if q.article_ids]
@@ -179,7 +179,7 @@ def training_batches(task: TrainingTask) -> Batches:
     return Batches(task.learn, task.corpus.articles, recipe.training, recipe.negatives, draw, task.seed)
 
 
-def judge_of(task: TrainingTask) -> Judge | None:
+def dev_judge(task: TrainingTask) -> Judge | None:
     """Return what looks at a training's dev questions; None where it has none."""
     of = task.recipe.evaluation
     return Judge(task.corpus, task.dev, of.measure, of.candidates, task.seed) if task.dev else None
@@ -272,7 +272,7 @@ def dry_run(task: TrainingTask, world: World) -> str:
         training=training,
         evaluation=replace(recipe.evaluation, every=STEPS, keep="last"),
     )
-    whole, judge = training_batches(task), judge_of(task)
+    whole, judge = training_batches(task), dev_judge(task)
     batches = Batches(task.learn, task.corpus.articles, training, recipe.negatives, whole.draw, task.seed)
     with tempfile.TemporaryDirectory() as folder:
         system = prepared(replace(task, recipe=small), world, Path(folder) / _SCRATCH)

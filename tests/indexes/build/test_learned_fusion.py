@@ -36,7 +36,7 @@ from indexes.build.learned_fusion import (
     save_terms,
 )
 from indexes.corpus.corpus import SYNTHETIC, Corpus, to_learn_from, write
-from indexes.corpus.links import references
+from indexes.corpus.links import read_references
 from indexes.store import paths
 from indexes.store.manifest import read, stamp
 from indexes.store.open_index import open_index
@@ -119,7 +119,7 @@ def test_what_articles_refer_to_is_read_once(tmp_path: Path) -> None:
     graph = legislative_graph.load(tmp_path / "v")
     assert graph is not None
     kept = graph.article_references
-    assert kept.tolist() == sorted(references(village.articles, village.card).tolist())
+    assert kept.tolist() == sorted(read_references(village.articles, village.card).pairs.tolist())
     assert {(12, 4), (12, 11)} <= set(map(tuple, kept.tolist()))
     around = engine.searcher.learned.evidence.around
     assert np.argwhere(around.refers.toarray()).tolist() == sorted(kept.tolist())

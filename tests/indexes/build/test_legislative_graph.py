@@ -18,7 +18,7 @@ from indexes.__main__ import main
 from indexes.build import legislative_graph
 from indexes.build.build import build_into
 from indexes.corpus.corpus import Corpus, read, write
-from indexes.corpus.links import references
+from indexes.corpus.links import read_references
 from indexes.store import manifest
 from indexes.store.open_index import open_graph
 from indexes.update.diff import FormerCorpus, compare
@@ -78,7 +78,7 @@ def test_what_is_carried_on_is_what_is_read_anew(former: Corpus, new: Corpus) ->
     assert made.to_roles is not None
     assert anew.to_roles is not None
     assert made.to_roles.tolist() == anew.to_roles.tolist()
-    assert made.article_references.tolist() == sorted(references(new.articles, new.card).tolist())
+    assert made.article_references.tolist() == sorted(read_references(new.articles, new.card).pairs.tolist())
 
 
 def test_a_graph_of_an_earlier_release_is_read_anew() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.corpus.links import ROLES, read_references, references
+from indexes.corpus.links import ROLES, read_references
 from rag.corpus.card import CorpusCard
 from rag.types import Article
 
@@ -25,7 +25,7 @@ def law(*texts: str, code: str = CIVIL) -> list[Article]:
 
 def named(articles: Sequence[Article], language: str = "fr") -> list[tuple[str, str]]:
     ids = [article.id for article in articles]
-    return [(ids[a], ids[b]) for a, b in references(articles, CARDS[language]).tolist()]
+    return [(ids[a], ids[b]) for a, b in read_references(articles, CARDS[language]).pairs.tolist()]
 
 
 def test_a_number_alone_is_of_the_same_code_and_another_code_is_named() -> None:
@@ -100,14 +100,18 @@ def test_another_law_is_not_taken_for_its_own(text: str) -> None:
 
 def test_in_english_too() -> None:
     act = law("As section 2 of this Act says.", "Nothing.", code="Housing Act 1988")
-    assert [b for _, b in references(act, CorpusCard("en", "Acts", "en")).tolist()] == [1]
+    assert [b for _, b in read_references(act, CorpusCard("en", "Acts", "en")).pairs.tolist()] == [1]
 
 
 def test_where_each_pair_is_first_made_and_what_for() -> None:
     text = "Par dérogation à l'article 2, vu les articles 2 et 205."
     articles = law(text, "Rien.", "Voir l'article 2.", "Rien.", "Rien.")
     read = read_references(articles, CARDS["fr"])
-    assert read.pairs.tolist() == references(articles, CARDS["fr"]).tolist() == [[0, 1], [0, 4], [2, 1]]
+    assert (
+        read.pairs.tolist()
+        == read_references(articles, CARDS["fr"]).pairs.tolist()
+        == [[0, 1], [0, 4], [2, 1]]
+    )
     assert [articles[i].text[a:b] for (i, _), (a, b) in zip(read.pairs, read.spans, strict=True)] == [
         "article 2", "articles 2 et 205", "article 2"
     ]  # fmt: skip
@@ -121,7 +125,7 @@ def test_pairs_of_the_source_have_their_place_in_the_text_where_it_makes_them() 
     articles = law("Sauf l'article 2 et l'article 3.", "Rien.", "Rien.", "Rien.")
     given_ = [replace(articles[0], references=("Code civil-4", "Code civil-2")), *articles[1:]]
     read = read_references(given_, CARDS["fr"])
-    assert read.pairs.tolist() == references(given_, CARDS["fr"]).tolist() == [[0, 3], [0, 1]]
+    assert read.pairs.tolist() == read_references(given_, CARDS["fr"]).pairs.tolist() == [[0, 3], [0, 1]]
     assert read.spans.tolist() == [[-1, -1], [7, 16]]
     assert [ROLES[role] for role in read.roles] == ["", "exception"]
 
@@ -131,7 +135,7 @@ def test_an_act_that_marks_some_references_has_the_others_by_its_text() -> None:
     marked = [replace(articles[0], references=("Code civil-3", "Code civil-2")), *articles[1:]]
     akn = replace(CARDS["fr"], origin="akoma-ntoso")
     read = read_references(marked, akn)
-    assert read.pairs.tolist() == references(marked, akn).tolist() == [[0, 2], [0, 1], [1, 0]]
+    assert read.pairs.tolist() == read_references(marked, akn).pairs.tolist() == [[0, 2], [0, 1], [1, 0]]
     assert read.spans.tolist() == [[-1, -1], [7, 16], [7, 16]]
     assert read_references(marked, akn, of=[1]).pairs.tolist() == [[1, 0]]
 
@@ -143,7 +147,7 @@ def test_what_the_source_says_goes_before_what_is_read() -> None:
         *read[1:],
     ]
     assert named(given_) == [("Code civil-1", "Code civil-3")]
-    assert references([], CARDS["fr"]).shape == (0, 2)
+    assert read_references([], CARDS["fr"]).pairs.shape == (0, 2)
 
 
 @given(
@@ -154,7 +158,7 @@ def test_what_the_source_says_goes_before_what_is_read() -> None:
 )
 def test_no_pair_is_out_of_bounds_or_of_one_article_or_there_twice(language: str, texts: list[str]) -> None:
     articles = law(*texts)
-    pairs = references(articles, CARDS[language]).tolist()
+    pairs = read_references(articles, CARDS[language]).pairs.tolist()
     assert all(0 <= a < len(articles) and 0 <= b < len(articles) and a != b for a, b in pairs)
     assert len(set(map(tuple, pairs))) == len(pairs)
     assert [a for a, _ in pairs] == sorted(a for a, _ in pairs)

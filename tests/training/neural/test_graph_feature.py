@@ -16,7 +16,7 @@ from rag.types import Floats, Ints, Question
 from tests.fakes.ranking.benchmark import ANSWERED, CORPUS
 from tests.training.fusion.test_learned import FEW, LAW, WORDS, Records
 from training.eval.metrics import per_question
-from training.neural.graph_feature import ADDED, WITH, WITHOUT, Refined, compared, main
+from training.neural.graph_feature import ADDED, WITH, WITHOUT, Refined, main, rankings
 
 # no word of a question tells which article is right
 ASKED = tuple(Question(f"q{n}", f"{WORDS[n % 6]} texte{n}", (LAW[7 * n % 30].id,)) for n in range(150))
@@ -45,7 +45,7 @@ class Oracle:
 def test_a_network_is_asked_only_what_it_has_not_learnt_and_what_it_knows_is_used() -> None:
     network = Oracle()
     learn, held = ASKED[:110], ASKED[110:]
-    runs = compared(Records(), learn, held, network, FEW)  # type: ignore[arg-type]
+    runs = rankings(Records(), learn, held, network, FEW)  # type: ignore[arg-type]
     assert len(network.told) == len(ASKED)
     for text, number in network.told:
         assert text not in {q.text for q in network.learnt[number]}
