@@ -208,13 +208,27 @@ def looked_at(page: Page, name: str, state: State) -> None:
     assert too_wide(page) == []
 
 
+# Go to another page of the same session and wait until it has been drawn: what is typed before is typed
+# into the page that is left.
+GO = """to => new Promise((done, fail) => {
+  const app = document.querySelector(".stApp");
+  let began = false;
+  const watch = new MutationObserver(() => {
+    if (app.dataset.testScriptState !== "notRunning") began = true;
+    else if (began) { watch.disconnect(); done(); }
+  });
+  watch.observe(app, {attributes: true, attributeFilter: ["data-test-script-state"]});
+  setTimeout(() => fail(new Error("the page was not drawn within 30 s: " + to)), 30000);
+  history.pushState({}, "", to);
+  dispatchEvent(new PopStateEvent("popstate", {state: {}}));
+})"""
+
+
 @pytest.mark.parametrize("name", page_states.APP)
 def test_axe_finds_nothing_on_any_page(walker: Page, app: Server, name: str) -> None:
     state = page_states.APP[name]
-    walker.evaluate(
-        "to => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate', {state: {}})) }",
-        f"{app.url}/{state.address}",
-    )
+    at_rest(walker)
+    walker.evaluate(GO, f"{app.url}/{state.address}")
     looked_at(walker, name, state)
 
 
