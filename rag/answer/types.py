@@ -20,6 +20,8 @@ class Fault(StrEnum):
     NUMBER = "number"  # an article number, amount, date, share or time limit that no cited article has
     FORCE = "force"  # says must, may, not or only where what it quotes does not, or drops it
     UNSUPPORTED = "unsupported"  # says something else than what it quotes
+    ABSOLUTE = "absolute"  # makes a rule more absolute than the law does: all, always, never, only
+    AUTHORITY = "authority"  # names a court, an office or a profession that the law does not name
     MARKUP = "markup"  # links, images, HTML, control or look-alike characters
 
 
