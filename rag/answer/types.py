@@ -54,6 +54,40 @@ class Refusal:
     """The model says that the articles do not suffice."""
 
 
+LINES = (
+    "situation",
+    "rule",
+    "but",
+    "condition",
+    "deadline",
+    "first",
+    "also",
+    "otherwise",
+)  # see data/lines.toml
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectingLine:
+    """A line of the fixed list that a model puts between passages, by its key."""
+
+    key: str  # of LINES
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Sentences of an article that a model chose, by the numbers of `rag.answer.passages`.
+
+    Where it named an article and no sentence, `near` is what it wrote beside the name: the sentences that are
+    most like it are meant.
+    """
+
+    article_id: str
+    first: int | None  # from 0
+    last: int | None
+    near: str = ""
+
+
+ChoicePiece: TypeAlias = Choice | ConnectingLine | Refusal
 Piece: TypeAlias = Statement | CoverageRemark | Refusal  # in the order that a model writes them
 
 

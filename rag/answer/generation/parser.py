@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 
@@ -47,7 +47,9 @@ class Objects:
     object and cannot be read is counted, and reading goes on inside it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Collection[str] = KEYS) -> None:
+        """Take the keys of which one makes an object ours."""
+        self._keys = frozenset(keys)
         self.unreadable = 0
         self.full = False  # more came than is read
         self.unfinished = False  # the stream ended inside an object; known after `close`
@@ -183,9 +185,9 @@ class Objects:
         record = load(self._buffer[frame.start : at + 1])
         if record is not None and frame.wraps:
             record = {key: value for key, value in record.items() if key not in WRAPPERS}
-            if not KEYS & record.keys():
+            if not self._keys & record.keys():
                 return  # its items have come already
-        if record is not None and KEYS & record.keys():
+        if record is not None and self._keys & record.keys():
             yield record
         elif record is None and not self._stack:
             self._fail(frame.start + 1)

@@ -35,8 +35,8 @@ class CheckedClaim:
 def fates(claims: Sequence[CheckedClaim], *, withhold: bool = False) -> tuple[Fate, ...] | None:
     """Return what becomes of each claim; None where the answer falls as a whole and only the law is shown.
 
-    It falls if its first claim is not verified, nor one that sets a condition or an exception, or if less than
-    half of the claims are. Others that are not verified are marked, or with `withhold` removed.
+    It falls if its first claim is not verified, or one that sets a condition or an exception, or more than
+    half of the claims. Others that are not verified are marked, or with `withhold` removed.
     """
     if not claims:
         return None

@@ -74,7 +74,7 @@ class EntailmentJudge:
 
         Raises:
             MissingExtra: sentence-transformers is not installed.
-            BadInput: the model cannot be loaded or has no label for entailment, or the threshold is out of range.
+            BadInput: it cannot be loaded or has no label for entailment, or the threshold is out of range.
         """
         if not 0 <= threshold <= 1:
             raise BadInput(f"threshold {threshold} of entailment: give a probability, 0 to 1")
