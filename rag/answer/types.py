@@ -101,6 +101,22 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class LinePart:
+    """A connecting line of a strict answer, shown in the reader's language."""
+
+    key: str  # of LINES
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePart:
+    """A passage of a strict answer, sliced from the article's own text."""
+
+    article_id: str
+    spans: tuple[tuple[int, int], ...]  # start and end; what lies between two is left out, and marked
+    brought: tuple[tuple[int, int], ...] = ()  # sentences among them that came along, to be understood
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptedSentence:
     """A sentence that the gate accepted, with the passages that support it."""
 

@@ -91,6 +91,17 @@ def marked(text: str, articles: str = "") -> bool:
     return any(piece not in articles for piece in doubtful)
 
 
+_BULLET = re.compile(r"^\s*[*+]\s", re.MULTILINE)  # of a list in a law
+_SUBSCRIBER = re.compile(r"(?<![\w.,/-])(?:\+\d{1,3}|0)(?:[ .()/-]{0,2}\d){7,12}(?![\w/-])")  # 01 23 45 67 89
+
+
+def leads_away(text: str) -> bool:
+    """Tell whether a passage of law holds a link, markup or a telephone number, which no law needs."""
+    text = _BULLET.sub("", text)
+    read = unicodedata.normalize("NFKC", text)
+    return any(pattern.search(part) for pattern in (_SIGNS, _SUBSCRIBER) for part in (text, read))
+
+
 def plain(text: str) -> str | None:
     """Return a text as one line without signs that no page needs; None where it holds markup.
 
