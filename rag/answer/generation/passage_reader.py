@@ -25,6 +25,8 @@ from rag.types import Article
 KEYS = frozenset({"say", "quote", "refusal"})  # one of them makes an object ours
 MOST_CHOICES = 40  # a model that goes on is going round in circles
 SHORT = 900  # characters of a reply that may refuse in its own words
+LEAST_WORDS = 6  # of a text that is compared with sentences of law
+ALIKE = 0.6  # of the words of both: a copy with small changes
 MOST_UNITS = 12  # of one choice; a longer range is the article
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _RANGE = r"(?:\s*(?:-|–|—|to|bis|à|a|al|tot|至)\s*(?:{letter}\d{{1,2}}\.|\.)?(?P<last>\d{{1,3}}))?"
@@ -72,6 +74,8 @@ class PassageReader:
                 yield piece
         if not self._found and self._refuses(raw):
             yield Refusal()
+        elif not self._found:
+            yield from dict.fromkeys(filter(None, (self._names.like(raw[a:b]) for a, b in sentences(raw))))
 
     def _pieces(self, records: Iterator[Record]) -> Iterator[ChoicePiece]:
         for record in records:
@@ -138,6 +142,9 @@ class _Names:
         self._by_number: dict[str, list[str]] = {}
         for article in articles:
             self._by_number.setdefault(number_key(article.article_no), []).append(article.id)
+        own = sorted({a.article_no for a in articles if len(self._by_number[number_key(a.article_no)]) == 1})
+        numbers = "|".join(map(re.escape, own)) or "(?!)"
+        self._numbered_unit = re.compile(rf"(?<![\w.-])(?P<number>{numbers})\.(?P<first>\d{{1,2}})(?![\w-])")
         self._places: dict[str, Places] = {}
 
     def choices(self, text: str) -> list[Choice]:
@@ -171,6 +178,18 @@ class _Names:
                     break
         return list(dict.fromkeys(found))
 
+    def like(self, text: str) -> Choice | None:
+        """Return the sentence of law whose words a text has nearly all: a copy with small changes."""
+        words = _words(text)
+        best: tuple[float, Choice] | None = None
+        for article in self._articles if len(words) >= LEAST_WORDS else ():
+            for i, (start, end) in enumerate(units(article.text, article.language).spans):
+                own = _words(article.text[start:end])
+                alike = len(words & own) / max(len(words | own), 1)
+                if alike >= ALIKE and (best is None or alike > best[0]):
+                    best = alike, Choice(article.id, i, i)
+        return best[1] if best else None
+
     def unknown(self, text: str) -> int:
         """Return how many labels of a text name nothing that was shown."""
         return sum(self._id(found["label"]) is None for found in self._label.finditer(text))
@@ -193,6 +212,11 @@ class _Names:
                 found.append(Choice(id_, first, last))
             elif id_ not in whole:
                 whole.append(id_)
+        for each in self._numbered_unit.finditer(text):  # "1242.3"
+            [id_] = self._by_number[number_key(each["number"])]
+            at = int(each["first"]) - 1
+            if 0 <= at < len(units(self._at[id_].text, self._at[id_].language).spans):
+                found.append(Choice(id_, at, at))
         return list(dict.fromkeys(found)), whole
 
     def _numbered(self, text: str) -> list[str]:
@@ -227,6 +251,10 @@ def _copies(text: str) -> Iterator[str]:
     behind = _NAMED.sub("", bare, count=1)
     if behind != bare:
         yield behind
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W_]+", plain(text)))
 
 
 def _stands(id_: str, text: str) -> bool:
