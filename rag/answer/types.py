@@ -11,15 +11,12 @@ from rag.types import Article
 
 
 class Fault(StrEnum):
-    """Why the gate removed a sentence."""
+    """Why the hard checks stopped a sentence."""
 
     UNCITED = "uncited"  # names no article
     NOT_SHOWN = "not shown"  # cites an article that is not among those shown
-    UNQUOTED = "unquoted"  # no quote for an article that it cites
     ALTERED = "altered"  # a quote that does not stand in the article
     NUMBER = "number"  # an article number, amount, date, share or time limit that no cited article has
-    FORCE = "force"  # says must, may, not or only where what it quotes does not, or drops it
-    UNSUPPORTED = "unsupported"  # says something else than what it quotes
     ABSOLUTE = "absolute"  # makes a rule more absolute than the law does: all, always, never, only
     AUTHORITY = "authority"  # names a court, an office or a profession that the law does not name
     MARKUP = "markup"  # links, images, HTML, control or look-alike characters
@@ -40,13 +37,6 @@ class Statement:
     text: str
     article_ids: tuple[str, ...] = ()
     quotes: tuple[Quote, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageRemark:
-    """The model's remark on what the articles do not cover; shown without the authority of the law."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +78,7 @@ class Choice:
 
 
 ChoicePiece: TypeAlias = Choice | ConnectingLine | Refusal
-Piece: TypeAlias = Statement | CoverageRemark | Refusal  # in the order that a model writes them
+Piece: TypeAlias = Statement | Refusal  # in the order that a model writes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,28 +106,42 @@ class PassagePart:
     brought: tuple[tuple[int, int], ...] = ()  # sentences among them that came along, to be understood
 
 
+class Verdict(StrEnum):
+    """What a judge says of a claim."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    ABSENT = "absent"  # the articles do not say it
+    UNKNOWN = "unknown"  # nobody judged it: a dead judge, or one that could not be read
+
+
 @dataclass(frozen=True, slots=True)
-class AcceptedSentence:
-    """A sentence that the gate accepted, with the passages that support it."""
+class ClaimPart:
+    """A sentence of a model's own that passed the hard checks, and what the judge said of it."""
 
     text: str
     article_ids: tuple[str, ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[Passage, ...]  # the law's sentences that carry it; none where it is not verified
+    verified: bool  # whether the judge said that the articles support it; else it is marked
+
+
+@dataclass(frozen=True, slots=True)
+class GapPart:
+    """One or more sentences of the model were left out here."""
+
+    contradicted: bool = False  # a judge said that the articles say the contrary; else nothing is said of why
+
+
+Part: TypeAlias = LinePart | PassagePart | ClaimPart | GapPart  # what a page shows of an answer, in order
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedSentence:
-    """A sentence that the gate stopped. Its text is for measuring: it is never rendered, nor logged."""
+    """A sentence that was stopped. Its text is for measuring: it is never rendered, nor logged."""
 
     statement: Statement
-    faults: tuple[Fault, ...]
-
-
-class Gate(Protocol):
-    """Decides whether a sentence may be read."""
-
-    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
-        """Check one sentence against the articles that were shown."""
+    faults: tuple[Fault, ...]  # of hard checks
+    verdict: Verdict | None = None  # of the judge, where it was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,8 @@ class Usage:
 class Ending(StrEnum):
     """How writing ended."""
 
-    WRITTEN = "written"  # at least one sentence passed
+    WRITTEN = "written"  # something is shown
+    UNVERIFIED = "unverified"  # not verified as a whole: passages of law are shown in its place
     REFUSED = "refused"  # the model said that the articles do not suffice
     EMPTY = "empty"  # everything was removed, or nothing could be read
     FAILED = "failed"  # the server was dead, slow, broken or refused the key
@@ -175,24 +180,34 @@ class WritingStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimsRead:
+    """Claims that were read and checked so far; none is shown before the whole has been decided."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer, of sentences that passed."""
+    """A finished answer."""
 
     ending: Ending
-    sentences: tuple[AcceptedSentence, ...] = ()
-    missing: tuple[str, ...] = ()  # what the model says that the articles do not tell, cleaned of markup
+    parts: tuple[Part, ...] = ()
     removed: tuple[RejectedSentence, ...] = ()
     unreadable: int = 0  # pieces that could not be read: counted, never shown
+    withheld: int = 0  # passages that lead away from the law: they stay on their cards
     trimmed: tuple[Trimmed, ...] = ()
     left_out: tuple[str, ...] = ()  # ids of shown articles that the model did not see at all
     model: str = ""
+    judge: str = ""  # its name; empty: strict quoting, where nothing needs a judge
     prompt_version: str = ""
     usage: Usage = field(default_factory=Usage)
     reason: str = ""  # why it failed, for a person to act on: no key, question or model text in it
     wait: int | None = None  # seconds after which another try makes sense, where that is known
 
 
-Event: TypeAlias = WritingStarted | AcceptedSentence | Answer  # as they come; the last is always an Answer
+# As they come; the last is always an Answer, which has every part that came before, and others where it was
+# decided by the whole.
+Event: TypeAlias = WritingStarted | ClaimsRead | Part | Answer
 
 
 class Writer(Protocol):
