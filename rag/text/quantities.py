@@ -86,9 +86,6 @@ def _alternatives(units: Mapping[tuple[str, int], Sequence[str]]) -> str:
     return "|".join(sorted(chain.from_iterable(units.values()), key=len, reverse=True))
 
 
-TIME_WORDS = _alternatives(_TIME)  # the pattern of all words for spans of time that are written with letters
-
-
 _DIGITS = re.compile(
     r"(?<![^\W\u4e00-\u9fff])(?<![.,/-])(?P<whole>\d{1,3}(?:["
     r" .,']\d{3})+(?!\d)|\d+)(?:(?P<point>[.,])(?P<rest>\d{1,2})(?!\d))?"
