@@ -258,7 +258,8 @@ class Job:
 
     def decide(self) -> Ending:
         """Have the claims judged, and decide by the whole what is shown."""
-        found = decided(self.judged(), self.shown, withhold=self.means.withhold)
+        withhold, language = self.means.withhold, self.language
+        found = decided(self.judged(), self.shown, withhold=withhold, language=language)
         self.parts, self.removed = list(found.parts), found.removed
         if found.parts:
             return Ending.WRITTEN

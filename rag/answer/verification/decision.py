@@ -41,8 +41,14 @@ class Decision:
     removed: tuple[RejectedSentence, ...]
 
 
-def decided(claims: Sequence[Claim], shown: Mapping[str, Article], *, withhold: bool = False) -> Decision:
-    """Decide by the whole what is shown; `shown` are the articles by id.
+def decided(
+    claims: Sequence[Claim],
+    shown: Mapping[str, Article],
+    *,
+    withhold: bool = False,
+    language: str | None = None,
+) -> Decision:
+    """Decide by the whole what is shown, of claims most likely in a language; `shown` are the articles by id.
 
     The answer falls if its first claim is not verified, or one that sets a condition or an exception, or more
     than half of the claims. Others that are not verified are marked, or with `withhold` removed; those with
@@ -53,7 +59,7 @@ def decided(claims: Sequence[Claim], shown: Mapping[str, Article], *, withhold: 
     if (
         not claims
         or claims[0] in lost
-        or any(restricts(claim.statement.text) for claim in lost)
+        or any(restricts(claim.statement.text, language) for claim in lost)
         or len(lost) > HALF * len(claims)
     ):
         return Decision((), tuple(map(_rejected, claims)))
@@ -74,9 +80,9 @@ def decided(claims: Sequence[Claim], shown: Mapping[str, Article], *, withhold: 
     return Decision(tuple(parts), tuple(removed))
 
 
-def restricts(text: str) -> bool:
+def restricts(text: str, likely: str | None = None) -> bool:
     """Tell whether a sentence sets a condition, an exception or a limit: others say too much without it."""
-    return _restricting(language_of(text)).search(plain(text)) is not None
+    return _restricting(language_of(text, likely=likely)).search(plain(text)) is not None
 
 
 @cache

@@ -143,3 +143,9 @@ def test_in_the_claims_place_stands_the_law_that_they_quote_or_cite() -> None:
 )
 def test_what_sets_a_condition_or_a_limit(text: str, expected: bool) -> None:
     assert restricts(text) is expected
+
+
+def test_the_questions_language_tells_that_of_a_short_condition() -> None:
+    assert restricts("Der Mieter zahlt, falls er bleibt.", "de")
+    assert restricts("Il conduttore paga se resta.", "it")
+    assert not restricts("Der Mieter zahlt.", "de")
