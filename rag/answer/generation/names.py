@@ -9,7 +9,7 @@ from rag.answer.generation.parser import ArticleLabels
 from rag.answer.passages import units
 from rag.answer.screening.patterns import plain
 from rag.answer.types import Choice
-from rag.answer.verification.quotes import Places, is_long_enough
+from rag.answer.verification.quotes import is_long_enough, places
 from rag.text.article_numbers import number_key
 from rag.text.code_names import CodeNames
 from rag.text.language import language_of
@@ -46,7 +46,6 @@ class Names:
         own = sorted({a.article_no for a in articles if len(self._by_number[number_key(a.article_no)]) == 1})
         numbers = "|".join(map(re.escape, own)) or "(?!)"
         self._numbered_unit = re.compile(rf"(?<![\w.-])(?P<number>{numbers})\.(?P<first>\d{{1,2}})(?![\w-])")
-        self._places: dict[str, Places] = {}
 
     def ids(self, text: str) -> list[str]:
         """Return the articles that a text names, by label, number or id; those shown only."""
@@ -88,12 +87,9 @@ class Names:
     def copied(self, text: str) -> list[Choice]:
         """Return the units that a text copies, by position, whatever its quotation marks and capitals."""
         found: list[Choice] = []
-        for part in _copies(text):
+        for part in filter(is_long_enough, _copies(text)):
             for article in self._articles:
-                if article.id not in self._places:
-                    self._places[article.id] = Places(article.text)
-                spans = self._places[article.id].find(part)[:1]
-                if spans and is_long_enough(part):
+                if spans := places(article.text).find(part)[:1]:
                     if touched := units(article.text, article.language).touching(*spans[0]):
                         found.append(Choice(article.id, touched[0], touched[-1]))
                     break

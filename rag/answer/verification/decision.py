@@ -58,7 +58,7 @@ def decided(
     lost = [claim for claim in claims if not claim.verified]
     if (
         not claims
-        or claims[0] in lost
+        or not claims[0].verified
         or any(restricts(claim.statement.text, language) for claim in lost)
         or len(lost) > HALF * len(claims)
     ):

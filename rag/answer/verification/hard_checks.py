@@ -16,7 +16,7 @@ from itertools import chain
 
 from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Fault, Passage, Statement
-from rag.answer.verification.quotes import Places, is_long_enough
+from rag.answer.verification.quotes import is_long_enough, places
 from rag.answer.verification.sanitise import marked
 from rag.text.article_numbers import number_key
 from rag.text.highlight import sentences
@@ -46,7 +46,7 @@ def faults(
     found = set(_citation_faults(statement, shown))
     cited = [shown[id_] for id_ in dict.fromkeys(statement.article_ids) if id_ in shown]
     for quote in statement.quotes[:MOST_QUOTES]:
-        if quote.article_id in shown and not Places(shown[quote.article_id].text).find(quote.text):
+        if quote.article_id in shown and not places(shown[quote.article_id].text).find(quote.text):
             found.add(Fault.ALTERED)
     text = " ".join(statement.text.split())
     if not text or len(text) > LONGEST or marked(text, "\n".join(article.text for article in cited)):
@@ -61,8 +61,8 @@ def passages(statement: Statement, shown: Mapping[str, Article]) -> tuple[Passag
     found = []
     for quote in statement.quotes[:MOST_QUOTES]:
         if quote.article_id in shown and is_long_enough(quote.text):
-            places = Places(shown[quote.article_id].text).find(quote.text)
-            found += [Passage(quote.article_id, *place) for place in places[:1]]
+            spans = places(shown[quote.article_id].text).find(quote.text)
+            found += [Passage(quote.article_id, *span) for span in spans[:1]]
     return tuple(dict.fromkeys(found))
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rag.answer.types import VERDICTS, Passage, Verdict
-from rag.answer.verification.quotes import Places
+from rag.answer.verification.quotes import places
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.highlight import sentences
 from rag.types import Article
@@ -92,9 +92,13 @@ class EntailmentJudge:
             MissingExtra: sentence-transformers is not installed.
             BadInput: it cannot be loaded, or has no label for entailment.
         """
+        self._ready()
+
+    def _ready(self) -> _Entailment:
         with self._lock:
             if self._loaded is None:
                 self._loaded = _Entailment(self._model, self._device)
+            return self._loaded
 
     def judge(self, claim: str, articles: Sequence[Article]) -> Judgement:
         """Judge a claim by its best window; see the class.
@@ -102,20 +106,20 @@ class EntailmentJudge:
         Raises:
             MissingExtra, BadInput: as `load`.
         """
-        self.load()
-        places = [Passage(a.id, *span) for a in articles for span in windows(a.text)]
-        if self._loaded is None or not places:
+        model = self._ready()
+        read_in = [Passage(a.id, *span) for a in articles for span in windows(a.text)]
+        if not read_in:
             return Judgement(Verdict.ABSENT)
         texts = {article.id: article.text for article in articles}
-        pairs = [(texts[place.article_id][place.start : place.end], claim) for place in places]
+        pairs = [(texts[place.article_id][place.start : place.end], claim) for place in read_in]
         with self._lock:
-            entails, denies = self._loaded.scores(pairs)
-        best = max(range(len(places)), key=entails.__getitem__)
+            entails, denies = model.scores(pairs)
+        best = max(range(len(read_in)), key=entails.__getitem__)
         if entails[best] >= self._threshold:
-            return Judgement(Verdict.SUPPORTED, places[best], entails[best])
+            return Judgement(Verdict.SUPPORTED, read_in[best], entails[best])
         if denies and max(denies) >= self._threshold:
-            at = max(range(len(places)), key=denies.__getitem__)
-            return Judgement(Verdict.CONTRADICTED, places[at], entails[best])
+            at = max(range(len(read_in)), key=denies.__getitem__)
+            return Judgement(Verdict.CONTRADICTED, read_in[at], entails[best])
         return Judgement(Verdict.ABSENT, score=entails[best])
 
 
@@ -226,6 +230,6 @@ def read(reply: str, articles: Sequence[Article]) -> Judgement:
 def find(words: str, articles: Sequence[Article]) -> Passage | None:
     """Return where words stand in the first article that has them; None where none has."""
     for article in articles:
-        if places := Places(article.text).find(words):
-            return Passage(article.id, *places[0])
+        if spans := places(article.text).find(words):
+            return Passage(article.id, *spans[0])
     return None

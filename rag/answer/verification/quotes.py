@@ -19,6 +19,7 @@ from rag.text.folding import SAME_LENGTH
 LEAST_WORDS = 4  # of a quote; fewer stand in any article. A whole sentence may be shorter
 LEAST_HAN = 6  # characters of a Chinese one
 LONGEST = 4_000  # characters of a quote that are looked for
+RECENT = 16  # articles: those of one answer. Each takes some forty times its text
 
 _DROPPED = frozenset('"“”„‟«»‹›「」『』\u00ad\u200b\u200c\u200d\u2060\ufeff')
 _BEFORE_SIGN = re.compile(r" (?=[;:!?%])")
@@ -110,6 +111,12 @@ class Places:
                 found.append((self._normal.starts[at], self._normal.ends[end - 1]))
             at = flat.find(wanted, at + 1)
         return found
+
+
+@lru_cache(maxsize=RECENT)
+def places(text: str) -> Places:
+    """Return a text ready to be searched; that of the last articles stays at hand."""
+    return Places(text)
 
 
 def trimmed(quote: str) -> str:
