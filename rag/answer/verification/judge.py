@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from rag.types import Article
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
+PAUSE = 60.0  # seconds after which a model that could not be loaded is tried again: not with every claim
 WINDOW = 3  # sentences in a row that are read together, beside the whole article
 LONGEST = 8_000  # characters of a reply that are read
 THRESHOLD = 0.5  # of an entailment model that nobody calibrated: see `training.eval answers check`
@@ -79,6 +81,8 @@ class EntailmentJudge:
         self._model, self._threshold, self._device = str(model), threshold, device
         self._lock = threading.Lock()
         self._loaded: _Entailment | None = None
+        self._failed: Exception | None = None
+        self._again = 0.0  # on the clock: before that, loading is not tried once more
 
     @property
     def name(self) -> str:
@@ -96,8 +100,14 @@ class EntailmentJudge:
 
     def _ready(self) -> _Entailment:
         with self._lock:
+            if self._failed is not None and time.monotonic() < self._again:
+                raise self._failed
             if self._loaded is None:
-                self._loaded = _Entailment(self._model, self._device)
+                try:
+                    self._loaded = _Entailment(self._model, self._device)
+                except Exception as error:
+                    self._failed, self._again = error, time.monotonic() + PAUSE
+                    raise
             return self._loaded
 
     def judge(self, claim: str, articles: Sequence[Article]) -> Judgement:

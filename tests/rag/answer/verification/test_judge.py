@@ -202,5 +202,9 @@ def test_without_a_label_for_the_contrary_nothing_is_contradicted(tmp_path: Path
 def test_a_model_that_does_not_judge_entailment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match='one label "entailment"'):
         EntailmentJudge(_saved(tmp_path, "good", "bad"), device="cpu").load()
-    with pytest.raises(BadInput, match="cannot be loaded"):
-        EntailmentJudge(tmp_path / "nothing", device="cpu").load()
+    missing = EntailmentJudge(tmp_path / "nothing", device="cpu")
+    with pytest.raises(BadInput, match="cannot be loaded") as first:
+        missing.load()
+    with pytest.raises(BadInput) as again:  # it is not looked for with every claim
+        missing.judge("Flour is due.", SHOWN)
+    assert again.value is first.value
