@@ -101,7 +101,7 @@ class EntailmentJudge:
     def _ready(self) -> _Entailment:
         with self._lock:
             if self._failed is not None and time.monotonic() < self._again:
-                raise self._failed
+                raise self._failed.with_traceback(None)  # whose frames would hold the claim
             if self._loaded is None:
                 try:
                     self._loaded = _Entailment(self._model, self._device)
