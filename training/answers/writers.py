@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rag.answer.extractive import ExtractiveWriter, Extractor
 from rag.answer.generation.errors import silence_clients
-from rag.answer.generation.prompt import BASELINE, Prompt
 from rag.answer.generation.prompt import load as prompt_of
 from rag.answer.generation.settings import read
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.types import AcceptedSentence, RejectedSentence, Statement, Usage
-from rag.answer.verification.gate import RULES, CitationGate
+from rag.answer.types import Answer, ClaimPart, Ending, Event, Usage
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.analysers import analyser
+from rag.text.highlight import sentences
 from rag.types import Article
-from training.answers.chat import ChatFailedError, Reply
+from training.answers.chat import Chat, ChatFailedError, Reply
 from training.answers.run import Candidate
 
 EXTRACTIVE = "extractive"
-BEST = "best-sentence-1"  # how it chooses: replies that were kept of another way are not used
+BEST = "best-sentence-2"  # how it chooses: replies that were kept of another way are not used
+CHECKS = 1  # of rag/answer/verification and composition: raise it when an answer would come out otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ModelSpec:
 def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
     """Return the writer that a name on the command line means, given k articles at most.
 
-    A model stands behind the gate of the page, the baseline has none; what is not typed is read from
+    A model stands behind the checks of the page, the baseline behind none; what is not typed is read from
     PANDECT_MODEL_*.
 
     Raises:
@@ -69,28 +69,57 @@ def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
     named = read({**os.environ, **typed})
     if named is None:
         raise BadInput("--model: got an empty name; expected PROVIDER:NAME, or extractive")
+    if spec.baseline:
+        return Candidate(f"{spec.model} (STARD's prompt)", Baseline(chat(spec)), "stard-2", spec.settings)
     chosen = replace(named, articles=k, per_session=None, per_host=None)
-    load = _baseline if spec.baseline else prompt_of
+    writer = ModelWriter(chosen)
     settings = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
-    settings["gate"] = None if spec.baseline else RULES  # an answer is kept as the gate left it
-    return Candidate(
-        f"{spec.model} (STARD's prompt)" if spec.baseline else spec.model,
-        ModelWriter(chosen, Unchecked() if spec.baseline else CitationGate(), prompt=load),
-        load(language).id,
-        settings,
-    )
+    settings |= {"judge": writer.judge, "checks": CHECKS}  # an answer is kept as they left it
+    return Candidate(spec.model, writer, prompt_of(language).id, settings)
 
 
-def _baseline(language: str) -> Prompt:
-    return prompt_of(BASELINE)
+_BASELINE = """\
+You are a legal assistant. Here are the articles that a search found for the question below, the best first:
+
+{articles}
+
+Question: {question}
+
+Answer the question in its own language. Rely on these articles rather than on anything else you know, but \
+bear in mind that the search may have missed the article that matters. If you cannot answer, write: \
+{refusal}"""
+_REFUSAL = "I cannot answer this question."
 
 
-class Unchecked:
-    """Lets everything through: the baseline writes prose that cites nothing, measured as it would be read."""
+class Baseline:
+    """Writes with a simple prompt in the manner of STARD's, in our words: prose that cites nothing.
 
-    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
-        """Return the sentence without any passage."""
-        return AcceptedSentence(statement.text, statement.article_ids, ())
+    Nothing checks it, for it is there to be measured against; it is never shown on a page.
+    """
+
+    def __init__(self, model: Chat) -> None:
+        self._model, self.name = model, model.name
+
+    def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
+        """Yield one answer, of a claim for each sentence; a failure is told by its ending."""
+        shown = "\n\n".join(
+            f"{n}. {a.code}, {a.article_no} ({' > '.join(a.headings) or '-'})\n{a.text}"
+            for n, a in enumerate(articles, 1)
+        )
+        try:
+            reply = self._model.say(
+                _BASELINE.format(articles=shown or "(none)", question=question, refusal=_REFUSAL)
+            )
+        except ChatFailedError as error:
+            yield Answer(Ending.FAILED, model=self.name, reason=str(error))
+            return
+        told = [reply.text[start:end] for start, end in sentences(reply.text)]
+        if _REFUSAL.casefold() in reply.text.casefold():
+            ending, told = Ending.REFUSED, []
+        else:
+            ending = Ending.WRITTEN if told else Ending.EMPTY
+        parts = tuple(ClaimPart(text, (), (), verified=False) for text in told)
+        yield Answer(ending, parts, model=self.name, usage=reply.usage)
 
 
 def chat(spec: ModelSpec) -> LangChainChat:
