@@ -117,7 +117,7 @@ def test_folds_samples_and_the_same_numbers_again(corpus: Path, tmp_path: Path) 
     assert first["ms_per_question"] == again["ms_per_question"]  # the second run asked nobody
 
 
-def test_a_liar_s_inventions_stop_at_the_gate(
+def test_a_liar_s_inventions_stop_at_the_checks(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
