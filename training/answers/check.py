@@ -1,11 +1,11 @@
-"""`python -m training.eval answers check`: what checks and judges let through, of sentences and whole answers.
+"""`python -m training.eval answers check`: what checks and a judge let through of sentences and answers.
 
 The material, `material/sentences.jsonl` and `material/answers.jsonl`, was written over the law that ships by
 people who had not read the checks, with what a careful reader says of each line, and split in dev and test.
 Labels were given twice: `honest` and `useful`, and independently `second`.
 
-A *sentence* is shown if the hard checks find no fault ("hard checks alone": no judge can show more) and, with a
-judge, if it says that the cited articles support it.
+A *sentence* is shown if the hard checks find no fault ("hard checks alone": no judge can show more) and, with
+a judge, if it says that the cited articles support it.
 
 A *whole answer* is what a model returned (`raw`), streamed in random pieces through the chain of the page. A
 model numbers sentences as it is shown them: where the writer had split an article otherwise than the page
@@ -13,12 +13,12 @@ does, numbers are translated first. Its outcome is decided by program, against t
 
 - *empty*: no passage and no sentence is shown. Where the label says "none" (nothing answers), this is right.
 - *useful*, where the label says so: every sentence of law that the answer chose is shown, with what it needs
-  beside it (`rag.answer.passages`), and nothing of another article. Or all that is, of another answer to the
-  same question with this label: so an answer labelled fragment or misleading is useful too if what came along
-  with its passages makes up for it, and none of its articles is one that this other answer left out.
-- *misleading*: a passage of an article that the answer did not choose is shown; or a chosen sentence that sets
-  a condition, an exception or a limit is not, and another one of its article is; or something is shown where
-  nothing answers; or the label says misleading, and nothing made up for it.
+  beside it (`rag.answer.passages`), and nothing of another article. Or all of what another answer to the same
+  question with this label chose: so one labelled fragment or misleading is useful too if what came along with
+  its passages makes up for it, and every article that it shows is one of this other answer's.
+- *misleading*: a passage of an article that the answer did not choose is shown; or a chosen sentence, or one
+  that it needs, sets a condition, an exception or a limit and is not shown, while another of its article is;
+  or something is shown where nothing answers; or the label says so, and nothing made up for it.
 - *fragment*: anything else.
 
 Which sentences an answer chose is read here, not by the chain: numbers ("A2.1", "A2.1-A2.3", "1242.3"); where
@@ -27,8 +27,8 @@ there are none, articles that it names, and of these the sentences that useful a
 else all. Of an answer in which nothing of this can be read the useful answers to its question decide.
 
 An answer in paraphrase is judged sentence by sentence and decided by the whole: *useful* if the label says so
-and all its sentences are shown as verified; *fragment* if only some are; *misleading* if the label says so and
-any is; *law alone* if passages of law are shown in its place; *empty* if nothing is.
+and all its sentences are shown as verified; *misleading* if the label says so and any is; *fragment* if only
+some are; *law alone* if passages of law are shown in its place; *empty* if nothing is.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -150,8 +151,8 @@ def load(path: Path, kind: type[_T], articles: Mapping[str, Article]) -> list[_T
             found = _sentence(record) if kind is Sentence else _whole(record)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise BadInput(
-                f"{path}:{number}: got {line[:60]!r} ({type(error).__name__}: {error}). Expected an object with "
-                f"{', '.join(kind.__dataclass_fields__)}"  # type: ignore[attr-defined]
+                f"{path}:{number}: got {line[:60]!r} ({type(error).__name__}: {error}). Expected an "
+                f"object with {', '.join(kind.__dataclass_fields__)}"  # type: ignore[attr-defined]
             ) from None
         if unknown := [id_ for id_ in (*found.ten, *getattr(found, "cited", ())) if id_ not in articles]:
             raise BadInput(
@@ -289,7 +290,7 @@ def _units(
 def choice(
     answer: WholeAnswer, articles: Mapping[str, Article], beside: Sequence[Chosen] = ()
 ) -> dict[str, frozenset[int]]:
-    """Return the units of law that an answer chose; `beside` are choices of useful answers to its question."""
+    """Return the units of law that an answer chose, given those of useful answers to its question."""
     pairs = list(numbered(answer, articles)) or list(copied(answer))
     by_article: dict[int, list[int]] = {}
     for at, n in pairs:
@@ -391,7 +392,7 @@ def outcome_of_claims(label: str, parts: Sequence[Part]) -> str:
 
 
 def foreign_words(parts: Iterable[Part], ten: Mapping[str, Article]) -> tuple[int, int]:
-    """Return how many words of a strict answer are neither the law's nor a listed line, and how many it has."""
+    """Return how many words of a strict answer are neither the law's nor a listed line, and all of them."""
     foreign = every = 0
     for part in parts:
         if isinstance(part, PassagePart) and part.article_id in ten:
@@ -409,10 +410,6 @@ def foreign_words(parts: Iterable[Part], ten: Mapping[str, Article]) -> tuple[in
 
 
 # --- measuring ---
-
-Label = Callable[[Sentence], bool]
-# one measured line: whether it was shown, by column
-Shown = Mapping[str, bool]
 
 
 class _Accepting:
@@ -452,8 +449,8 @@ class _Asked:
         """Raise TooManyFailuresError after so many failures in a row: a judge hides them."""
         if self._give_up and self._in_a_row >= self._give_up:
             raise TooManyFailuresError(
-                f"{self._model.name}: {self._in_a_row} replies in a row failed ({self._reason}). What it replied "
-                "before is kept: type the command again to go on"
+                f"{self._model.name}: {self._in_a_row} replies in a row failed ({self._reason}). What it "
+                "replied before is kept: type the command again to go on"
             )
 
 
@@ -497,8 +494,8 @@ def measure(
                 scores[line.id] = found.score
                 unknown += found.verdict == Verdict.UNKNOWN
         progress("sentences", n, len(sentences))
-    strict, foreign, every = "strict quoting", 0, 0
-    outcomes: dict[str, dict[str, str]] = {strict: {}, **{name: {} for name in shown}}
+    foreign = every = 0
+    outcomes: dict[str, dict[str, str]] = {STRICT: {}, **{name: {} for name in shown}}
     own = _choices(answers, articles)
     for n, answer in enumerate(answers, 1):
         ten = {id_: articles[id_] for id_ in answer.ten}
@@ -521,7 +518,7 @@ def measure(
             ]
             chosen = choice(answer, articles, beside)
             shown_now = shown_units(parts, articles)
-            outcomes[strict][answer.id] = outcome(answer.useful, chosen, shown_now, beside, articles)
+            outcomes[STRICT][answer.id] = outcome(answer.useful, chosen, shown_now, beside, articles)
         progress("answers", n, len(answers))
     return Measured(shown, outcomes, (foreign, every), scores, unknown)
 
@@ -540,9 +537,9 @@ def _choices(answers: Sequence[WholeAnswer], articles: Mapping[str, Article]) ->
 def threshold(
     sentences: Sequence[Sentence], scores: Mapping[str, float | None]
 ) -> tuple[float, float, float] | None:
-    """Return the lowest threshold that shows no more lies than allowed, and the shares of honest and lies shown.
+    """Return the lowest threshold that shows no more lies than allowed; None where there are no scores.
 
-    None where there are no scores.
+    With it come the shares of honest sentences and of lies that it shows.
     """
     known = [(line.honest, scores.get(line.id)) for line in sentences]
     honest, lies = ([score or 0.0 for is_, score in known if is_ is side] for side in (True, False))
@@ -558,8 +555,7 @@ def threshold(
 
 # --- what is told ---
 
-GATE = "the old gate"
-Row = tuple[str, Mapping[str, Sequence[int]]]  # name, and by column how many are shown, of how many
+GATE, STRICT, JUDGE = "the old gate", "strict quoting", "a judge"
 
 
 def sentence_rows(
@@ -569,12 +565,12 @@ def sentence_rows(
     rows: dict[str, list[Sentence]] = {}
     for line in sentences:
         side = "honest" if line.honest else "lies"
-        names = [f"all {side}", f"{side}, {line.lang}", f"{side}, {line.kind}"]
+        names = [f"all {side}", f"{side}: {line.lang}", f"{side}: {line.kind}"]
         if line.honest == line.second:
-            names.append(f"{side}, both readers agree")
+            names.append(f"all {side}, both readers agree")
         for name in names:
             rows.setdefault(name, []).append(line)
-    order = sorted(rows, key=lambda name: ("honest" not in name, not name.startswith("all"), len(name) < 14))
+    order = sorted(rows, key=lambda name: ("honest" not in name, not name.startswith("all"), name))
     return {
         f"{name} ({len(rows[name])})": {
             column: _share([shown[line.id] for line in rows[name] if line.id in shown])
@@ -590,31 +586,21 @@ def answer_rows(
     """Return the share of whole answers with each outcome, by row: column, form and label."""
     rows: dict[str, list[str]] = {}
     for column, outcomes in columns.items():
-        for answer in answers:
-            if answer.id in outcomes:
-                names = [f"{column}: {answer.form}, labelled {answer.useful}"]
-                if answer.useful == answer.second:
-                    names.append(f"{names[0]} by both")
-                for name in names:
+        for form, label in product(FORMS, LABELS):
+            for answer in answers:
+                if answer.id in outcomes and (answer.form, answer.useful) == (form, label):
+                    name = f"{column}: {form}, labelled {label}"
                     rows.setdefault(name, []).append(outcomes[answer.id])
+                    if answer.second == label:
+                        rows.setdefault(f"{name} by both", []).append(outcomes[answer.id])
     return {
         f"{name} ({len(found)})": {each: _share([one == each for one in found]) for each in OUTCOMES}
-        for name, found in sorted(rows.items())
+        for name, found in rows.items()
     }
 
 
 def _share(values: Sequence[bool]) -> Interval:
     return wilson(sum(values), len(values))
-
-
-def _cell(share: Interval) -> str:
-    if math.isnan(share.value):
-        return NOT_MEASURED
-    return f"{100 * share.value:.0f} ({100 * share.low:.0f}–{100 * share.high:.0f})"
-
-
-def _table(first: str, rows: Mapping[str, Mapping[str, Interval]], columns: Sequence[str]) -> str:
-    return table((first, *columns), [(name, *(_cell(row[c]) for c in columns)) for name, row in rows.items()])
 
 
 def _json(rows: Mapping[str, Mapping[str, Interval]]) -> dict[str, Any]:
@@ -624,17 +610,49 @@ def _json(rows: Mapping[str, Mapping[str, Interval]]) -> dict[str, Any]:
     }
 
 
-def agreement(what: str, lines: Sequence[Sentence] | Sequence[WholeAnswer]) -> tuple[str, dict[str, Any]]:
-    """Return a line on how far both readers agree, and the same for a file; ids in dispute are named."""
+def sentence_table(entry: Mapping[str, Any], *, short: bool = False) -> str:
+    """Return the table of sentences of a result file; a short one has neither kinds nor languages."""
+    return _table("sentences", entry["sentences"], lambda name: not short or ":" not in name)
+
+
+def answer_table(entry: Mapping[str, Any], *, short: bool = False) -> str:
+    """Return the table of whole answers of a result file; a short one has the rows with targets."""
+
+    def kept(name: str) -> bool:
+        return not short or (("labelled useful (" in name or "paraphrase" in name) and "by both" not in name)
+
+    return _table("whole answers", entry["answers"], kept)
+
+
+def _table(first: str, rows: Mapping[str, Mapping[str, Any]], kept: Callable[[str], bool]) -> str:
+    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+    lines = [(name, *(_cell(row[c]) for c in columns)) for name, row in rows.items() if kept(name)]
+    return table((first, *columns), lines)
+
+
+def _cell(share: Mapping[str, float] | None) -> str:
+    if share is None:
+        return NOT_MEASURED
+    return f"{100 * share['value']:.0f} ({100 * share['low']:.0f}–{100 * share['high']:.0f})"
+
+
+def agreement(lines: Sequence[Sentence] | Sequence[WholeAnswer]) -> dict[str, Any]:
+    """Return how far two readers agree on the lines that both labelled, and the ids in dispute."""
     pairs = [line.labels for line in lines if line.labels[1] is not None]
-    if not pairs:
-        return f"{what}: labelled once; how far two readers agree is {NOT_MEASURED}", {"twice": 0}
     disputed = [line.id for line in lines if line.labels[1] not in (None, line.labels[0])]
-    share, of_chance = 1 - len(disputed) / len(pairs), kappa(pairs)
-    said = f"{what}: two readers agree on {100 * share:.0f} % of {len(pairs)} (Cohen's kappa {of_chance:.2f})"
-    more = f"; in dispute: {' '.join(disputed)}" if disputed else ""
-    number = None if math.isnan(of_chance) else of_chance
-    return said + more, {"twice": len(pairs), "share": share, "kappa": number, "disputed": disputed}
+    if not pairs:
+        return {"twice": 0, "share": None, "kappa": None, "disputed": []}
+    of_chance = kappa(pairs)
+    share, number = 1 - len(disputed) / len(pairs), None if math.isnan(of_chance) else of_chance
+    return {"twice": len(pairs), "share": share, "kappa": number, "disputed": disputed}
+
+
+def _agreement(what: str, of: Mapping[str, Any]) -> str:
+    if not of["twice"]:
+        return f"{what}: labelled once; how far two readers agree is {NOT_MEASURED}"
+    beyond = "" if of["kappa"] is None else f" (Cohen's kappa {of['kappa']:.2f})"
+    said = f"{what}: two readers agree on {100 * of['share']:.0f} % of {of['twice']}{beyond}"
+    return said + (f"; in dispute: {' '.join(of['disputed'])}" if of["disputed"] else "")
 
 
 def before(path: Path) -> tuple[Mapping[str, bool], Mapping[str, str]]:
@@ -665,7 +683,7 @@ EPILOG = """\
 examples
   without a judge, which is how the page works unless a host sets one:
     python -m training.eval answers check --half test
-  a second call of a language model; its key in PANDECT_JUDGE_KEY, or its maker's variable without --judge-url:
+  a second call of a language model; key in PANDECT_JUDGE_KEY, without --judge-url in its maker's variable:
     python -m training.eval answers check --half test --judge openai:qwen3 --judge-url http://127.0.0.1:8000/v1
   an entailment model of a folder or a hub; on the dev half a threshold is proposed:
     python -m training.eval answers check --half dev --judge nli:FOLDER
@@ -738,56 +756,43 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         )
     progress.close()
     columns: dict[str, Mapping[str, bool]] = {GATE: gate[0], **found.sentences}
-    outcomes = {GATE: {a.id: gate[1][a.id] for a in answers if a.id in gate[1]}, **found.outcomes}
-    shown = columns if judge is not None else {**columns, "a judge": {}}
-    by_sentence, by_answer = sentence_rows(sentences, shown), answer_rows(answers, outcomes)
-    told = [agreement("sentences", sentences), agreement("whole answers", answers)]
-    print(
-        f"{corpus.card.title or corpus.card.name}, {parsed.half} half; shown, in percent, with 95 % intervals\n"
-    )
-    print(_table("sentences", by_sentence, list(shown)))
-    print()
-    print(_table("whole answers", by_answer, OUTCOMES))
     if judge is None:
-        print(f"answers in paraphrase with a judge: {NOT_MEASURED}; give one in --judge")
+        columns[JUDGE] = {}
+    outcomes = {GATE: gate[1], **found.outcomes}
     foreign, every = found.foreign
-    print(f"\nwords of strict quoting that are neither the law's nor a listed line: {foreign} of {every:,}")
-    for line, _ in told:
-        print(line)
-    proposed = threshold(sentences, found.scores)
-    if judge is not None:
+    told = {"sentences": agreement(sentences), "answers": agreement(answers)}
+    entry = {
+        "kind": KIND,
+        **head(corpus, command=command, questions=0, unanswerable=0, seed=parsed.seed),
+        "half": parsed.half,
+        "questions": len({x.question for x in answers}),
+        "judge": None if judge is None else {"name": judge.name, "unknown": found.unknown},
+        "sentences": _json(sentence_rows(sentences, columns)),
+        "answers": _json(answer_rows(answers, outcomes)),
+        "foreign_words": {"foreign": foreign, "all": every},
+        "agreement": told,
+        "shown": found.sentences,
+        "outcomes": found.outcomes,
+    }
+    print(f"{corpus.card.title or corpus.card.name}, {parsed.half} half: percent, with 95 % intervals\n")
+    print(f"{sentence_table(entry)}\n\n{answer_table(entry)}\n")
+    if judge is None:
+        print(f"sentences and answers in paraphrase with a judge: {NOT_MEASURED}; give one in --judge")
+    else:
         failed = f", {asked.failures} replies failed" if asked is not None else ""
         print(f"claims that {judge.name} could not tell: {found.unknown}{failed}")
-    if proposed is not None:
+    print(f"words of strict quoting that are neither the law's nor a listed line: {foreign} of {every:,}")
+    for what, of in told.items():
+        print(_agreement(what, of))
+    if (proposed := threshold(sentences, found.scores)) is not None:
         at, honest, lies = proposed
         print(
             f"--threshold {at:.3f} would show {100 * honest:.0f} % of honest and {100 * lies:.0f} % of lies"
         )
     if parsed.output is not None:
-        entry = {
-            "kind": KIND,
-            **head(
-                corpus,
-                command=command,
-                questions=len(sentences) + len(answers),
-                unanswerable=0,
-                seed=parsed.seed,
-            ),
-            "half": parsed.half,
-            "judge": None if judge is None else {"name": judge.name, "unknown": found.unknown},
-            "sentences": _json(by_sentence),
-            "answers": _json(by_answer),
-            "foreign_words": {"foreign": foreign, "all": every},
-            "agreement": {
-                name: entry for name, (_, entry) in zip(("sentences", "answers"), told, strict=True)
-            },
-            "outcomes": found.outcomes,
-            "shown": found.sentences,
-        }
         with replacing(parsed.output) as part:
-            part.write_text(
-                json.dumps(entry, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8"
-            )
+            text = json.dumps(entry, ensure_ascii=False, indent=1, allow_nan=False)
+            part.write_text(text + "\n", encoding="utf-8")
         print(f"written: {parsed.output}")
 
 
