@@ -50,7 +50,7 @@ contexts
 A reply is kept in --replies as soon as it is there: a run that was killed goes on where it was.
 Keys come from the environment, by the provider's variable (OPENAI_API_KEY, ANTHROPIC_API_KEY), for a server
 that was named from PANDECT_MODEL_KEY and PANDECT_JUDGE_KEY; they are written nowhere.
-docs/answers.md says what is measured, and how.
+docs/results/answers.md says what is measured, and how.
 """
 
 

@@ -40,7 +40,6 @@ from rag.errors import BadInput, PandectError
 from rag.types import Article, Progress, no_progress
 from training.answers.contexts import Context
 
-
 _PARTS = {kind.__name__: kind for kind in (LinePart, PassagePart, ClaimPart, GapPart)}
 
 
@@ -200,16 +199,16 @@ class WrittenAnswer:
     @cached_property
     def sentences(self) -> tuple[ClaimPart, ...]:
         """What a reader sees, but for connecting lines: a passage of law is a sentence that quotes itself."""
-        return tuple(map(self._sentence, filter(_readable, self.answer.parts)))
-
-    def _sentence(self, part: Part) -> ClaimPart:
-        if not isinstance(part, PassagePart):
-            assert isinstance(part, ClaimPart)
-            return part
-        texts = [article.text for article in self.context.articles if article.id == part.article_id]
-        text = " ".join(texts[0][start:end] for start, end in part.spans) if texts else ""
-        passages = tuple(Passage(part.article_id, *span) for span in part.spans)
-        return ClaimPart(text, (part.article_id,), passages, verified=True)
+        texts = {article.id: article.text for article in self.context.articles}
+        found = []
+        for part in self.answer.parts:
+            if isinstance(part, ClaimPart):
+                found.append(part)
+            elif isinstance(part, PassagePart):
+                text = " ".join(texts.get(part.article_id, "")[start:end] for start, end in part.spans)
+                passages = tuple(Passage(part.article_id, *span) for span in part.spans)
+                found.append(ClaimPart(text, (part.article_id,), passages, verified=True))
+        return tuple(found)
 
     @property
     def seen(self) -> Mapping[str, Article]:
