@@ -41,7 +41,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -83,7 +83,6 @@ NOT_MEASURED = "not measured"
 COPIED = 0.85  # of a sentence's words that stand side by side in an answer that copied it
 LEAST_WORDS = 4  # of a sentence that is looked for so
 LEAST_HONEST, MOST_LIES = 0.8, 0.05  # what a judge should reach; the second bounds the calibration
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +98,15 @@ class Sentence:
     ten: tuple[str, ...]
     cited: tuple[str, ...]
     text: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Sentence:
+        """Read one line; what is not as it should be is a ValueError, KeyError or TypeError."""
+        given = _fields(record, "id", "half", "lang", "kind", "text") | _ids(record, "ten", "cited")
+        honest, second = record["honest"], record.get("second")
+        if not isinstance(honest, bool) or not isinstance(second, bool | None):
+            raise ValueError("honest and second are true or false")
+        return cls(**given, honest=honest, second=second)
 
     @property
     def labels(self) -> tuple[object, object]:
@@ -122,19 +130,30 @@ class WholeAnswer:
     raw: str
     sentences: Mapping[str, tuple[str, ...]]  # of A1, A2 …, as its writer split them
 
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> WholeAnswer:
+        """Read one line; see `Sentence.of`."""
+        given = _fields(record, "id", "half", "lang", "question", "question_fr", "form", "useful", "raw")
+        second = record.get("second")
+        if given["form"] not in FORMS or given["useful"] not in LABELS or second not in (None, *LABELS):
+            raise ValueError(f"form is one of {', '.join(FORMS)}, useful and second of {', '.join(LABELS)}")
+        split = {label: tuple(map(str, texts)) for label, texts in record["sentences"].items()}
+        return cls(**given, **_ids(record, "ten"), second=second, sentences=split)
+
     @property
     def labels(self) -> tuple[object, object]:
         """What both readers say."""
         return self.useful, self.second
 
 
+_Line = TypeVar("_Line", Sentence, WholeAnswer)
 Chosen = Mapping[str, frozenset[int]]  # article id -> its units
 
 
 # --- the material ---
 
 
-def load(path: Path, kind: type[_T], articles: Mapping[str, Article]) -> list[_T]:
+def load(path: Path, kind: type[_Line], articles: Mapping[str, Article]) -> list[_Line]:
     """Read a file of the material.
 
     Raises:
@@ -144,44 +163,25 @@ def load(path: Path, kind: type[_T], articles: Mapping[str, Article]) -> list[_T
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: cannot be read ({error}). Give a folder of material in --material") from None
-    made = []
+    made: list[_Line] = []
     for number, line in enumerate(filter(str.strip, lines), 1):
         try:
-            record = json.loads(line)
-            found = _sentence(record) if kind is Sentence else _whole(record)
+            found: _Line = kind.of(json.loads(line))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise BadInput(
                 f"{path}:{number}: got {line[:60]!r} ({type(error).__name__}: {error}). Expected an "
-                f"object with {', '.join(kind.__dataclass_fields__)}"  # type: ignore[attr-defined]
+                f"object with {', '.join(field.name for field in fields(kind))}"
             ) from None
-        if unknown := [id_ for id_ in (*found.ten, *getattr(found, "cited", ())) if id_ not in articles]:
+        if unknown := {*found.ten, *getattr(found, "cited", ())} - articles.keys():
             raise BadInput(
-                f"{path}:{number}: article {unknown[0]!r} is not in the law that ships: the material was "
+                f"{path}:{number}: article {min(unknown)!r} is not in the law that ships: the material was "
                 "written over another state of it; take both from one commit"
             )
         made.append(found)
-    return made  # type: ignore[return-value]
+    return made
 
 
-def _sentence(record: Mapping[str, Any]) -> Sentence:
-    texts = _fields(record, "id", "half", "lang", "kind", "text")
-    if not isinstance(record["honest"], bool) or not isinstance(record.get("second"), bool | None):
-        raise ValueError("honest and second are true or false")
-    return Sentence(
-        **texts, honest=record["honest"], second=record.get("second"), **_ids(record, "ten", "cited")
-    )
-
-
-def _whole(record: Mapping[str, Any]) -> WholeAnswer:
-    texts = _fields(record, "id", "half", "lang", "question", "question_fr", "form", "useful", "raw")
-    second = record.get("second")
-    if texts["form"] not in FORMS or texts["useful"] not in LABELS or second not in (None, *LABELS):
-        raise ValueError(f"form is one of {', '.join(FORMS)}, useful and second of {', '.join(LABELS)}")
-    split = {label: tuple(map(str, texts)) for label, texts in record["sentences"].items()}
-    return WholeAnswer(**texts, second=second, **_ids(record, "ten"), sentences=split)
-
-
-def _fields(record: Mapping[str, Any], *names: str) -> dict[str, str]:
+def _fields(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
     values = {name: record[name] for name in names}
     if odd := [name for name, value in values.items() if not isinstance(value, str)]:
         raise ValueError(f"{odd[0]} is no text")
@@ -190,7 +190,7 @@ def _fields(record: Mapping[str, Any], *names: str) -> dict[str, str]:
     return values
 
 
-def _ids(record: Mapping[str, Any], *names: str) -> dict[str, tuple[str, ...]]:
+def _ids(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: tuple(map(str, record[name])) for name in names}
 
 
@@ -479,7 +479,7 @@ def measure(
     `write` returns what the chain shows of an answer that streamed this text.
     """
     checks = _Accepting.name
-    shown: dict[str, dict[str, bool]] = {checks: {}} | ({judge.name: {}} if judge else {})
+    shown: dict[str, dict[str, bool]] = {name: {} for name in (checks, *([judge.name] if judge else []))}
     scores: dict[str, float | None] = {}
     unknown = 0
     for n, line in enumerate(sentences, 1):
@@ -495,7 +495,7 @@ def measure(
                 unknown += found.verdict == Verdict.UNKNOWN
         progress("sentences", n, len(sentences))
     foreign = every = 0
-    outcomes: dict[str, dict[str, str]] = {STRICT: {}, **{name: {} for name in shown}}
+    outcomes: dict[str, dict[str, str]] = {name: {} for name in (STRICT, *shown)}
     own = _choices(answers, articles)
     for n, answer in enumerate(answers, 1):
         ten = {id_: articles[id_] for id_ in answer.ten}
