@@ -138,6 +138,8 @@ class WholeAnswer:
         if given["form"] not in FORMS or given["useful"] not in LABELS or second not in (None, *LABELS):
             raise ValueError(f"form is one of {', '.join(FORMS)}, useful and second of {', '.join(LABELS)}")
         split = {label: tuple(map(str, texts)) for label, texts in record["sentences"].items()}
+        if list(split) != [f"A{n}" for n in range(1, len(record["ten"]) + 1)]:
+            raise ValueError("sentences are those of A1, A2 …, one label for each of the ten")
         return cls(**given, **_ids(record, "ten"), second=second, sentences=split)
 
     @property

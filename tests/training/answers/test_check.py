@@ -230,6 +230,7 @@ def run(material: Path, *arguments: object) -> int:
         ("sentences", {"cited": ["CC-0"]}, "article 'CC-0' is not in the law that ships"),
         ("answers", {"form": "neat"}, "form is one of well-formed, sloppy, paraphrase"),
         ("answers", {"second": "good"}, "useful and second of useful, fragment, misleading, none"),
+        ("answers", {"sentences": {}}, "sentences are those of A1, A2 …, one label for each"),
         ("answers", {"sentences": []}, "Expected an object with id, half, lang, question"),
         ("answers", {"sentences": {"A1": ["Une fenêtre inventée."]}}, "the law has changed since"),
     ],
