@@ -87,6 +87,16 @@ class Composer:
         return [0]
 
 
+def line(key: str, language: str) -> str:
+    """Return a connecting line in a language of the page; English where the list has no such language.
+
+    Raises:
+        KeyError: there is no such line.
+    """
+    lines = data("lines")
+    return str(lines.get(language, lines["en"])[key])
+
+
 def unfit(text: str) -> bool:
     """Tell whether a passage of law leads away from it, or gives orders to a model."""
     return leads_away(text) or _orders().search(plain(text)) is not None

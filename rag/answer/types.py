@@ -115,6 +115,9 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"  # nobody judged it: a dead judge, or one that could not be read
 
 
+VERDICTS = (Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.ABSENT)  # that a judge may give
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimPart:
     """A sentence of a model's own that passed the hard checks, and what the judge said of it."""

@@ -3,56 +3,75 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 
+from rag.answer.composition import unfit
+from rag.answer.passages import units
 from rag.answer.screening.patterns import any_of, data, plain
-from rag.answer.verification.judge import Verdict
+from rag.answer.types import Choice, ClaimPart, Fault, GapPart, Passage, RejectedSentence, Statement, Verdict
+from rag.answer.verification.hard_checks import passages
+from rag.answer.verification.judge import NOT_JUDGED, Judgement
 from rag.text.language import language_of
+from rag.types import Article
 
-HALF = 0.5  # of the claims that must have survived
-
-
-class Fate(StrEnum):
-    """What becomes of a claim."""
-
-    SHOWN = "shown"  # verified
-    MARKED = "marked"  # not verified, and said to be
-    REMOVED = "removed"  # a hard check found something, or a judge the contrary
+HALF = 0.5  # of the claims that must be verified
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedClaim:
-    """A claim of a model with what code and judge found."""
+class Claim:
+    """A sentence of a model, with what code and judge found."""
 
-    text: str
-    faulty: bool  # by a hard check
-    verdict: Verdict = Verdict.UNKNOWN
+    statement: Statement
+    faults: tuple[Fault, ...]  # of hard checks; one that has any is not judged
+    judgement: Judgement = NOT_JUDGED
+
+    @property
+    def verified(self) -> bool:
+        """Whether nothing is wrong with it and the judge says that the law supports it."""
+        return not self.faults and self.judgement.verdict is Verdict.SUPPORTED
 
 
-def fates(claims: Sequence[CheckedClaim], *, withhold: bool = False) -> tuple[Fate, ...] | None:
-    """Return what becomes of each claim; None where the answer falls as a whole and only the law is shown.
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is shown of the claims: nothing where they fall as a whole."""
 
-    It falls if its first claim is not verified, or one that sets a condition or an exception, or more than
-    half of the claims. Others that are not verified are marked, or with `withhold` removed.
+    parts: tuple[ClaimPart | GapPart, ...]
+    removed: tuple[RejectedSentence, ...]
+
+
+def decided(claims: Sequence[Claim], shown: Mapping[str, Article], *, withhold: bool = False) -> Decision:
+    """Decide by the whole what is shown; `shown` are the articles by id.
+
+    The answer falls if its first claim is not verified, or one that sets a condition or an exception, or more
+    than half of the claims. Others that are not verified are marked, or with `withhold` removed; those with
+    which a hard check found something, or that the law contradicts, are removed. Where some were, there is a
+    gap.
     """
-    if not claims:
-        return None
-    found = []
+    lost = [claim for claim in claims if not claim.verified]
+    if (
+        not claims
+        or claims[0] in lost
+        or any(restricts(claim.statement.text) for claim in lost)
+        or len(lost) > HALF * len(claims)
+    ):
+        return Decision((), tuple(map(_rejected, claims)))
+    parts: list[ClaimPart | GapPart] = []
+    removed = []
     for claim in claims:
-        if claim.faulty or claim.verdict is Verdict.CONTRADICTED:
-            found.append(Fate.REMOVED)
-        elif claim.verdict is Verdict.SUPPORTED:
-            found.append(Fate.SHOWN)
-        else:
-            found.append(Fate.REMOVED if withhold else Fate.MARKED)
-    shown = found.count(Fate.SHOWN)
-    lost = any(fate is not Fate.SHOWN and restricts(c.text) for fate, c in zip(found, claims, strict=True))
-    if found[0] is not Fate.SHOWN or lost or shown < HALF * len(found):
-        return None
-    return tuple(found)
+        verdict = claim.judgement.verdict
+        if claim.faults or verdict is Verdict.CONTRADICTED or (withhold and not claim.verified):
+            removed.append(_rejected(claim))
+            contradicted = verdict is Verdict.CONTRADICTED
+            if parts and isinstance(parts[-1], GapPart):
+                contradicted = contradicted or parts.pop() == GapPart(contradicted=True)
+            parts.append(GapPart(contradicted))
+            continue
+        said = claim.statement
+        carried = tuple(_carrying(claim, shown)) if claim.verified else ()
+        parts.append(ClaimPart(said.text, said.article_ids, carried, claim.verified))
+    return Decision(tuple(parts), tuple(removed))
 
 
 def restricts(text: str) -> bool:
@@ -63,3 +82,38 @@ def restricts(text: str) -> bool:
 @cache
 def _restricting(language: str) -> re.Pattern[str]:
     return any_of([data("absolutes")["narrowed"][language], data("absolutes")["only"][language]])
+
+
+def law_of(claims: Sequence[Claim], shown: Mapping[str, Article]) -> Iterator[Choice]:
+    """Yield the passages of law that claims quote or, where they quote none that stand there, cite."""
+    for claim in claims:
+        said = claim.statement
+        quoted = passages(said, shown)
+        for place in quoted:
+            touched = _touched(place, shown[place.article_id])
+            yield Choice(place.article_id, touched[0], touched[-1])
+        for id_ in said.article_ids:
+            if id_ in shown and all(place.article_id != id_ for place in quoted):
+                yield Choice(id_, None, None, said.text)
+
+
+def _carrying(claim: Claim, shown: Mapping[str, Article]) -> Iterator[Passage]:
+    """Yield the sentences of law that carry a claim: what the judge named, else what the model quoted."""
+    named = claim.judgement.passage
+    places = (named,) if named is not None else passages(claim.statement, shown)
+    for id_ in dict.fromkeys(place.article_id for place in places):
+        article = shown[id_]
+        wanted = [unit for place in places if place.article_id == id_ for unit in _touched(place, article)]
+        for start, end in units(article.text, article.language).runs(wanted):
+            if not unfit(article.text[start:end]):
+                yield Passage(id_, start, end)
+
+
+def _touched(place: Passage, article: Article) -> list[int]:
+    """Return the units of an article that a place lies in."""
+    spans = units(article.text, article.language).spans
+    return [i for i, (start, end) in enumerate(spans) if start < place.end and place.start < end]
+
+
+def _rejected(claim: Claim) -> RejectedSentence:
+    return RejectedSentence(claim.statement, claim.faults, None if claim.faults else claim.judgement.verdict)

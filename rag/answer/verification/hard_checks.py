@@ -29,8 +29,11 @@ NARROWED = "narrowed"  # of absolutes.toml: what allows "only" besides
 RECENT = 512  # articles whose numbers and words stay at hand
 
 
-def faults(statement: Statement, shown: Mapping[str, Article]) -> tuple[Fault, ...]:
-    """Return all that is wrong with a sentence, by code alone; `shown` are the articles by id."""
+def faults(statement: Statement, shown: Mapping[str, Article], question: str = "") -> tuple[Fault, ...]:
+    """Return all that is wrong with a sentence, by code alone; `shown` are the articles by id.
+
+    A number that stands in the question is the person's own, and may be said again.
+    """
     found = set(_citation_faults(statement, shown))
     cited = [shown[id_] for id_ in dict.fromkeys(statement.article_ids) if id_ in shown]
     for quote in statement.quotes[:MOST_QUOTES]:
@@ -40,7 +43,7 @@ def faults(statement: Statement, shown: Mapping[str, Article]) -> tuple[Fault, .
     if not text or len(text) > LONGEST or marked(text, "\n".join(article.text for article in cited)):
         found.add(Fault.MARKUP)
     if cited and len(text) <= LONGEST:
-        found.update(_claim_faults(text, cited))
+        found.update(_claim_faults(text, cited, question))
     return tuple(fault for fault in Fault if fault in found)
 
 
@@ -62,7 +65,7 @@ def _citation_faults(statement: Statement, shown: Mapping[str, Article]) -> Iter
         yield Fault.NOT_SHOWN
 
 
-def _claim_faults(text: str, cited: Sequence[Article]) -> Iterator[Fault]:
+def _claim_faults(text: str, cited: Sequence[Article], question: str) -> Iterator[Fault]:
     codes = tuple(dict.fromkeys(article.code for article in cited))
     language = language_of(text)
     if _names_other_articles(text, cited, codes, language) or not _numbers(text, language, codes) <= set(

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from rag.answer.types import Passage
+from rag.answer.types import VERDICTS, Passage, Verdict
 from rag.answer.verification.quotes import Places, sentences
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.types import Article
@@ -28,15 +28,6 @@ if TYPE_CHECKING:
 WINDOW = 3  # sentences in a row that are read together, beside the whole article
 LONGEST = 8_000  # characters of a reply that are read
 THRESHOLD = 0.5  # of an entailment model that nobody calibrated: see `training.eval answers check`
-
-
-class Verdict(StrEnum):
-    """What a judge says of a claim."""
-
-    SUPPORTED = "supported"
-    CONTRADICTED = "contradicted"
-    ABSENT = "absent"  # the articles do not say it
-    UNKNOWN = "unknown"  # nobody judged it: no judge, a dead one, or one that could not be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +49,78 @@ class Judge(Protocol):
     def name(self) -> str:
         """What *About* calls it."""
 
+    @property
+    def local(self) -> bool:
+        """Whether it runs on this machine for certain."""
+
     def judge(self, claim: str, articles: Sequence[Article]) -> Judgement:
-        """Judge one claim; whatever fails is `Verdict.UNKNOWN`, and nothing is raised."""
+        """Judge one claim; from any thread. Whoever asks takes whatever is raised for `NOT_JUDGED`."""
 
 
 class EntailmentJudge:
     """A cross-encoder for natural language inference, multilingual if claims and law differ in language.
 
     A claim is supported if the best window of the law, or the whole article, entails it with a probability of
-    the threshold or more; contradicted if one contradicts it so.
+    the threshold or more; contradicted if one contradicts it so. Safe to share between threads.
     """
 
+    local = True
+
     def __init__(self, model: str | Path, threshold: float = THRESHOLD, *, device: str | None = None) -> None:
-        """Load a folder or an id on the hub; one of its labels must begin with "entail".
+        """Take a folder or an id on the hub; it is loaded with the first claim, or by `load`.
 
         Raises:
-            MissingExtra: sentence-transformers is not installed.
-            BadInput: it cannot be loaded or has no label for entailment, or the threshold is out of range.
+            BadInput: the threshold is out of range.
         """
         if not 0 <= threshold <= 1:
             raise BadInput(f"threshold {threshold} of entailment: give a probability, 0 to 1")
+        self._model, self._threshold, self._device = str(model), threshold, device
+        self._lock = threading.Lock()
+        self._loaded: _Entailment | None = None
+
+    @property
+    def name(self) -> str:
+        """The id on the hub, or the folder's name."""
+        return Path(self._model).name if Path(self._model).is_dir() else self._model
+
+    def load(self) -> None:
+        """Load the model; seconds.
+
+        Raises:
+            MissingExtra: sentence-transformers is not installed.
+            BadInput: it cannot be loaded, or has no label for entailment.
+        """
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _Entailment(self._model, self._device)
+
+    def judge(self, claim: str, articles: Sequence[Article]) -> Judgement:
+        """Judge a claim by its best window; see the class.
+
+        Raises:
+            MissingExtra, BadInput: as `load`.
+        """
+        self.load()
+        places = [Passage(a.id, *span) for a in articles for span in windows(a.text)]
+        if self._loaded is None or not places:
+            return Judgement(Verdict.ABSENT)
+        texts = {article.id: article.text for article in articles}
+        pairs = [(texts[place.article_id][place.start : place.end], claim) for place in places]
+        with self._lock:
+            entails, denies = self._loaded.scores(pairs)
+        best = max(range(len(places)), key=entails.__getitem__)
+        if entails[best] >= self._threshold:
+            return Judgement(Verdict.SUPPORTED, places[best], entails[best])
+        if denies and max(denies) >= self._threshold:
+            at = max(range(len(places)), key=denies.__getitem__)
+            return Judgement(Verdict.CONTRADICTED, places[at], entails[best])
+        return Judgement(Verdict.ABSENT, score=entails[best])
+
+
+class _Entailment:
+    """A model that is loaded, and where its labels stand."""
+
+    def __init__(self, model: str, device: str | None) -> None:
         try:
             from sentence_transformers import CrossEncoder
         except ImportError as error:
@@ -85,7 +128,7 @@ class EntailmentJudge:
                 f"entailment model {model} needs sentence-transformers: run {install_hint('models')}"
             ) from error
         try:
-            self._model: CrossEncoder = CrossEncoder(str(model), device=device)
+            self._model: CrossEncoder = CrossEncoder(model, device=device)
         except (OSError, ValueError) as error:
             raise BadInput(
                 f"entailment model {model} cannot be loaded ({error}): give a folder that holds a model, or "
@@ -100,28 +143,16 @@ class EntailmentJudge:
             )
         self._entails = places[0]
         self._denies = next((at for name, at in labels.items() if name.startswith("contradict")), None)
-        self._threshold, self.name = threshold, str(model)
 
-    def judge(self, claim: str, articles: Sequence[Article]) -> Judgement:
-        """Judge a claim by its best window; see the class."""
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[float], list[float]]:
+        """Return the probabilities of entailment and of contradiction; none of what it has no label for."""
         from torch.nn import Softmax
 
-        places = [Passage(a.id, *span) for a in articles for span in windows(a.text)]
-        if not places:
-            return Judgement(Verdict.ABSENT)
-        texts = {article.id: article.text for article in articles}
-        pairs = [(texts[place.article_id][place.start : place.end], claim) for place in places]
-        scores = self._model.predict(
-            pairs, activation_fn=Softmax(dim=-1), show_progress_bar=False, convert_to_numpy=True
+        found = self._model.predict(
+            list(pairs), activation_fn=Softmax(dim=-1), show_progress_bar=False, convert_to_numpy=True
         )
-        entails = scores[:, self._entails]
-        best = int(entails.argmax())
-        if entails[best] >= self._threshold:
-            return Judgement(Verdict.SUPPORTED, places[best], float(entails[best]))
-        if self._denies is not None and scores[:, self._denies].max() >= self._threshold:
-            at = int(scores[:, self._denies].argmax())
-            return Judgement(Verdict.CONTRADICTED, places[at], float(entails[best]))
-        return Judgement(Verdict.ABSENT, score=float(entails[best]))
+        denies = [] if self._denies is None else found[:, self._denies].tolist()
+        return found[:, self._entails].tolist(), denies
 
 
 def windows(text: str) -> list[tuple[int, int]]:
@@ -138,16 +169,16 @@ def windows(text: str) -> list[tuple[int, int]]:
 class ModelJudge:
     """A second call of a language model, which reads the claim and the whole articles.
 
-    It answers with one JSON object: a verdict, and the words that decide, copied. A verdict of support
-    without words that stand in a cited article is no support.
+    It answers with one JSON object: a verdict, and the words that decide, copied. A verdict
+    whose words stand in no cited article is none.
     """
 
-    def __init__(self, say: Callable[[str, str], str], name: str) -> None:
+    def __init__(self, say: Callable[[str, str], str], name: str, *, local: bool = False) -> None:
         """Take what asks a model, given a system and a user message, and its name.
 
         What it raises counts as no judgement.
         """
-        self._say, self.name = say, name
+        self._say, self.name, self.local = say, name, local
 
     def judge(self, claim: str, articles: Sequence[Article]) -> Judgement:
         """Judge a claim; a dead, slow or unreadable model judges nothing."""
@@ -180,10 +211,10 @@ def read(reply: str, articles: Sequence[Article]) -> Judgement:
         except ValueError:
             continue
         verdict, words = record.get("verdict"), record.get("words")
-        if verdict not in (Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.ABSENT):
+        if verdict not in VERDICTS:
             continue
         passage = find(words, articles) if isinstance(words, str) else None
-        if verdict == Verdict.SUPPORTED and passage is None:
+        if verdict != Verdict.ABSENT and passage is None:
             return NOT_JUDGED
         return Judgement(Verdict(verdict), passage)
     return NOT_JUDGED

@@ -1,4 +1,4 @@
-"""Text in the form that the gate's word lists are written in."""
+"""Text in the form that word lists of numbers are written in."""
 
 from __future__ import annotations
 

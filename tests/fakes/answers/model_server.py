@@ -269,9 +269,19 @@ def sentence(text: str, *quotes: tuple[str, str]) -> str:
     return json.dumps({"text": text, "articles": cited, "quotes": told}, ensure_ascii=False) + "\n"
 
 
-def missing(text: str) -> str:
-    """What the articles do not tell."""
-    return json.dumps({"missing": text}, ensure_ascii=False) + "\n"
+def quote(passage: str) -> str:
+    """One passage that a model chooses, with its newline: "A1.2", "A1.2-A1.3"."""
+    return json.dumps({"quote": passage}) + "\n"
+
+
+def say(key: str) -> str:
+    """One connecting line, by its key."""
+    return json.dumps({"say": key}) + "\n"
+
+
+def verdict(said: str, words: str = "") -> str:
+    """What a judge says of a claim, with the words that decide."""
+    return json.dumps({"verdict": said, "words": words}, ensure_ascii=False)
 
 
 REFUSAL = '{"refusal": true}\n'
@@ -283,8 +293,7 @@ def root(lines: Sequence[str]) -> str:
     return json.dumps(
         {
             "refusal": any("refusal" in record for record in records),
-            "answer": [record for record in records if "text" in record],
-            "missing": [record["missing"] for record in records if "missing" in record],
+            "answer": [record for record in records if "refusal" not in record],
         },
         ensure_ascii=False,
     )
