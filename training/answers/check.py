@@ -39,8 +39,9 @@ import math
 import random
 import re
 import sys
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import product
@@ -51,16 +52,23 @@ from indexes.cli.progress import Bars
 from indexes.corpus.corpus import read as read_corpus
 from indexes.store import paths
 from indexes.store.atomic import replacing
+from rag.answer.generation import prompt as prompts
+from rag.answer.generation.client import Clients, Delta
+from rag.answer.generation.prompt import Messages
+from rag.answer.generation.rate_limit import RateLimits
+from rag.answer.generation.session import AnswerResources, Endpoint, Job
+from rag.answer.generation.settings import ModelSettings
+from rag.answer.generation.stream import Cancel
 from rag.answer.passages import units
-from rag.answer.types import LINES, ClaimPart, GapPart, LinePart, Part, PassagePart, Statement
+from rag.answer.types import LINES, Answer, ClaimPart, GapPart, LinePart, Part, PassagePart, Statement, Verdict
 from rag.answer.verification.decision import restricts
 from rag.answer.verification.hard_checks import faults
-from rag.answer.verification.judge import THRESHOLD, EntailmentJudge, Judge, Judgement, ModelJudge, Verdict
+from rag.answer.verification.judge import NOT_JUDGED, THRESHOLD, EntailmentJudge, Judge, Judgement, ModelJudge
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Progress, no_progress
-from training.answers.chat import Chat, ChatFailedError, reply_key
-from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, opened
-from training.answers.writers import ModelSpec, chat
+from training.answers.chat import ChatFailedError
+from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key, opened
+from training.answers.writers import LangChainChat, ModelSpec, chat
 from training.eval.report import head
 from training.eval.significance import Interval
 from training.references.scores import wilson
@@ -80,6 +88,8 @@ USEFUL, FRAGMENT, MISLEADING, EMPTY, LAW = OUTCOMES = (
 )
 KIND = "answers check"  # tells its result files from others
 NOT_MEASURED = "not measured"
+WINDOW, WHOLE = 200_000, 3_600.0  # tokens and seconds: nothing is trimmed, no judge is left out for time
+PARTS = (LinePart, PassagePart, ClaimPart, GapPart)
 COPIED = 0.85  # of a sentence's words that stand side by side in an answer that copied it
 LEAST_WORDS = 4  # of a sentence that is looked for so
 LEAST_HONEST, MOST_LIES = 0.8, 0.05  # what a judge should reach; the second bounds the calibration
@@ -97,12 +107,13 @@ class Sentence:
     second: bool | None  # the other reader's label; None: there is none yet
     ten: tuple[str, ...]
     cited: tuple[str, ...]
+    question: str
     text: str
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Sentence:
         """Read one line; what is not as it should be is a ValueError, KeyError or TypeError."""
-        given = _fields(record, "id", "half", "lang", "kind", "text") | _ids(record, "ten", "cited")
+        given = _fields(record, "id", "half", "lang", "kind", "question", "text") | _ids(record, "ten", "cited")
         honest, second = record["honest"], record.get("second")
         if not isinstance(honest, bool) or not isinstance(second, bool | None):
             raise ValueError("honest and second are true or false")
@@ -149,6 +160,7 @@ class WholeAnswer:
 
 
 _Line = TypeVar("_Line", Sentence, WholeAnswer)
+Shown = tuple[Sequence[Part], Sequence[Part]]  # while it was written and not in the end; in the end
 Chosen = Mapping[str, frozenset[int]]  # article id -> its units
 
 
@@ -418,6 +430,7 @@ class _Accepting:
     """Supports whatever passed the hard checks: no judge can let more through."""
 
     name = "hard checks alone"
+    local = True
 
     def judge(self, claim: str, articles: Sequence[Article]) -> Judgement:
         return Judgement(Verdict.SUPPORTED)
@@ -426,25 +439,30 @@ class _Accepting:
 class _Asked:
     """Asks a judge's model once for each reply; a reply is kept as soon as it is there."""
 
-    def __init__(self, model: Chat, cache: Cache, give_up: int) -> None:
+    def __init__(self, model: LangChainChat, cache: Cache, give_up: int) -> None:
         self._model, self._cache, self._give_up = model, cache, give_up
+        self._settings = dict(model.settings)
         self._in_a_row = self.failures = 0
         self._reason = ""
+        self._lock = threading.Lock()  # claims of one answer are judged side by side
 
     def say(self, system: str, user: str) -> str:
         """Reply; raise ChatFailedError where it cannot."""
-        prompt = f"{system}\n\n{user}"
-        name = reply_key(self._model, prompt)
-        cached = self._cache.get(name)
+        name = key(what="verdict", model=self._model.name, settings=self._settings, prompt=[system, user])
+        with self._lock:
+            cached = self._cache.get(name)
         if cached is not None:
             return str(cached["text"])
         try:
-            reply = self._model.say(prompt)
+            reply = self._model.say(user, system)
         except ChatFailedError as error:
-            self._reason, self._in_a_row, self.failures = str(error), self._in_a_row + 1, self.failures + 1
+            with self._lock:
+                self._reason = str(error)
+                self._in_a_row, self.failures = self._in_a_row + 1, self.failures + 1
             raise
-        self._in_a_row = 0
-        self._cache.put(name, {"text": reply.text, "usage": asdict(reply.usage)})
+        with self._lock:
+            self._in_a_row = 0
+            self._cache.put(name, {"text": reply.text, "usage": asdict(reply.usage)})
         return reply.text
 
     def go_on(self) -> None:
@@ -472,13 +490,13 @@ def measure(
     answers: Sequence[WholeAnswer],
     articles: Mapping[str, Article],
     judge: Judge | None,
-    write: Callable[[WholeAnswer, str, Judge | None], Sequence[Part]],
+    write: Callable[[WholeAnswer, str, Judge | None], Shown],
     go_on: Callable[[], None] = lambda: None,
     progress: Progress = no_progress,
 ) -> Measured:
     """Put every line of the material through checks, judge and chain.
 
-    `write` returns what the chain shows of an answer that streamed this text.
+    `write` returns what the chain shows of an answer that streamed this text, meanwhile and at last.
     """
     checks = _Accepting.name
     shown: dict[str, dict[str, bool]] = {name: {} for name in (checks, *([judge.name] if judge else []))}
@@ -486,10 +504,10 @@ def measure(
     unknown = 0
     for n, line in enumerate(sentences, 1):
         ten = {id_: articles[id_] for id_ in line.ten}
-        clean = not faults(Statement(line.text, line.cited), ten)
+        clean = not faults(Statement(line.text, line.cited), ten, line.question)
         shown[checks][line.id] = clean
         if judge is not None:
-            found = judge.judge(line.text, [articles[id_] for id_ in line.cited]) if clean else None
+            found = _judged(judge, line, articles) if clean else None
             go_on()
             shown[judge.name][line.id] = found is not None and found.verdict == Verdict.SUPPORTED
             if found is not None:
@@ -501,12 +519,12 @@ def measure(
     own = _choices(answers, articles)
     for n, answer in enumerate(answers, 1):
         ten = {id_: articles[id_] for id_ in answer.ten}
-        parts = write(answer, renumbered(answer, articles), None)
-        more = foreign_words(parts, ten)
+        meanwhile, parts = write(answer, renumbered(answer, articles), None)
+        more = foreign_words([*meanwhile, *parts], ten)
         foreign, every = foreign + more[0], every + more[1]
         if answer.form == "paraphrase":
             for each in (_Accepting(), *([judge] if judge is not None else [])):
-                parts = write(answer, answer.raw, each)
+                _, parts = write(answer, answer.raw, each)
                 go_on()
                 outcomes[each.name][answer.id] = outcome_of_claims(answer.useful, parts)
         else:
@@ -523,6 +541,13 @@ def measure(
             outcomes[STRICT][answer.id] = outcome(answer.useful, chosen, shown_now, beside, articles)
         progress("answers", n, len(answers))
     return Measured(shown, outcomes, (foreign, every), scores, unknown)
+
+
+def _judged(judge: Judge, line: Sentence, articles: Mapping[str, Article]) -> Judgement:
+    try:
+        return judge.judge(line.text, [articles[id_] for id_ in line.cited])
+    except ChatFailedError:
+        return NOT_JUDGED
 
 
 def _choices(answers: Sequence[WholeAnswer], articles: Mapping[str, Article]) -> dict[str, Chosen]:
@@ -806,7 +831,9 @@ def _judge(parsed: argparse.Namespace, cache: Cache) -> tuple[Judge | None, _Ask
     if not (kind and colon and name):
         raise BadInput(f"--judge: got {parsed.judge!r}; expected none, nli:MODEL or PROVIDER:MODEL")
     if kind == "nli":
-        return EntailmentJudge(name, parsed.threshold), None
+        judge = EntailmentJudge(name, parsed.threshold)
+        judge.load()
+        return judge, None
     spec = ModelSpec(parsed.judge, parsed.judge_url, timeout=parsed.timeout, key="PANDECT_JUDGE_KEY")
     asked = _Asked(chat(spec), cache, parsed.give_up_after)
     return ModelJudge(asked.say, parsed.judge), asked
@@ -814,28 +841,40 @@ def _judge(parsed: argparse.Namespace, cache: Cache) -> tuple[Judge | None, _Ask
 
 def written(
     articles: Mapping[str, Article], seed: int, answer: WholeAnswer, text: str, judge: Judge | None
-) -> Sequence[Part]:
-    """Return what the chain shows of an answer whose text streams in pieces."""
-    from rag.answer.composition import Composer
-    from rag.answer.generation.parser import ArticleLabels
-    from rag.answer.generation.passage_reader import PassageReader
-    from rag.answer.types import Refusal
+) -> Shown:
+    """Return what the chain of the page shows of an answer whose text streams in pieces."""
+    pieces = _pieces(text, seed)
+    settings = ModelSettings("openai:scripted", window=WINDOW, whole=WHOLE, per_session=None, per_host=None)
+    means = AnswerResources(
+        Endpoint(settings, _Scripted(settings, pieces)),
+        judge,
+        RateLimits(None, None),
+        partial(prompts.load, reply="quotes" if judge is None else "claims"),
+    )
+    ten = [articles[id_] for id_ in answer.ten]
+    *streamed, last = Job(means, answer.question, ten, answer.lang, Cancel()).events()
+    assert isinstance(last, Answer)
+    final = set(last.parts)
+    return [*(e for e in streamed if isinstance(e, PARTS) and e not in final)], last.parts
 
-    if judge is not None:
-        return []
-    ten = [articles[i] for i in answer.ten]
-    reader = PassageReader(ArticleLabels(list(answer.ten)), ten)
 
-    def like(a: str, b: str) -> float:
-        x, y = set(_words(a)), set(_words(b))
-        return len(x & y) / max(len(y), 1)
+class _Scripted(Clients):
+    """Clients of a model that returns a text in these pieces, whatever it is asked."""
 
-    composer = Composer({a.id: a for a in ten}, answer.question, like)
-    parts: list[Part] = []
-    for piece in [p for piece in _pieces(text, seed) for p in reader.feed(piece)] + list(reader.close()):
-        if not isinstance(piece, Refusal):
-            parts += composer.add(piece)
-    return parts
+    schema = False
+
+    def __init__(self, settings: ModelSettings, pieces: Sequence[str]) -> None:
+        super().__init__(settings, "prose")
+        self._pieces = pieces
+
+    def get(self, plain: bool) -> _Scripted:  # type: ignore[override]  # what is asked of a client is here
+        """Return itself: nothing is sent."""
+        return self
+
+    async def stream(self, messages: Messages) -> AsyncIterator[Delta]:
+        """Yield the pieces."""
+        for piece in self._pieces:
+            yield Delta(piece, token=True)
 
 
 def _pieces(text: str, seed: int) -> list[str]:

@@ -69,57 +69,20 @@ def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
     named = read({**os.environ, **typed})
     if named is None:
         raise BadInput("--model: got an empty name; expected PROVIDER:NAME, or extractive")
-    if spec.baseline:
-        return Candidate(f"{spec.model} (STARD's prompt)", Baseline(chat(spec)), "stard-2", spec.settings)
     chosen = replace(named, articles=k, per_session=None, per_host=None)
-    writer = ModelWriter(chosen)
     settings = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
-    settings |= {"judge": writer.judge, "checks": CHECKS}  # an answer is kept as they left it
-    return Candidate(spec.model, writer, prompt_of(language).id, settings)
+    if spec.baseline:
+        writer, prompt = ModelWriter(chosen, prompt=_baseline), _baseline(language)
+        return Candidate(f"{spec.model} (STARD's prompt)", writer, prompt.id, settings)
+    judge = read_judge(chosen, os.environ)
+    writer = ModelWriter(chosen, judged_by(judge), withhold=judge.withhold)
+    # an answer is kept as checks and judge left it
+    settings |= {"judge": writer.judge, "threshold": judge.threshold, "withhold": judge.withhold, "checks": CHECKS}
+    return Candidate(spec.model, writer, prompt_of(language, "claims" if writer.judge else "quotes").id, settings)
 
 
-_BASELINE = """\
-You are a legal assistant. Here are the articles that a search found for the question below, the best first:
-
-{articles}
-
-Question: {question}
-
-Answer the question in its own language. Rely on these articles rather than on anything else you know, but \
-bear in mind that the search may have missed the article that matters. If you cannot answer, write: \
-{refusal}"""
-_REFUSAL = "I cannot answer this question."
-
-
-class Baseline:
-    """Writes with a simple prompt in the manner of STARD's, in our words: prose that cites nothing.
-
-    Nothing checks it, for it is there to be measured against; it is never shown on a page.
-    """
-
-    def __init__(self, model: Chat) -> None:
-        self._model, self.name = model, model.name
-
-    def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
-        """Yield one answer, of a claim for each sentence; a failure is told by its ending."""
-        shown = "\n\n".join(
-            f"{n}. {a.code}, {a.article_no} ({' > '.join(a.headings) or '-'})\n{a.text}"
-            for n, a in enumerate(articles, 1)
-        )
-        try:
-            reply = self._model.say(
-                _BASELINE.format(articles=shown or "(none)", question=question, refusal=_REFUSAL)
-            )
-        except ChatFailedError as error:
-            yield Answer(Ending.FAILED, model=self.name, reason=str(error))
-            return
-        told = [reply.text[start:end] for start, end in sentences(reply.text)]
-        if _REFUSAL.casefold() in reply.text.casefold():
-            ending, told = Ending.REFUSED, []
-        else:
-            ending = Ending.WRITTEN if told else Ending.EMPTY
-        parts = tuple(ClaimPart(text, (), (), verified=False) for text in told)
-        yield Answer(ending, parts, model=self.name, usage=reply.usage)
+def _baseline(language: str) -> Prompt:
+    return prompt_of(BASELINE)
 
 
 def chat(spec: ModelSpec) -> LangChainChat:
