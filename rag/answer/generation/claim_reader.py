@@ -1,4 +1,4 @@
-"""The sentences of its own that a model writes, with the articles that it cites: nothing of them is checked here."""
+"""The sentences of its own that a model writes, and the articles that it cites; nothing is checked here."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -49,15 +49,17 @@ def _closed(properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
+def _one_of(words: Sequence[str]) -> dict[str, object]:
+    return {"type": "string", "enum": [str(word) for word in words]}
+
+
 def _root(item: Mapping[str, object]) -> dict[str, object]:
     return _closed({"refusal": {"type": "boolean"}, "answer": {"type": "array", "items": item}})
 
 
 # reply -> what a server may be held to; prose to nothing
 SCHEMAS: Mapping[str, dict[str, object]] = {
-    "quotes": _root(
-        {"anyOf": [_closed({"say": {"type": "string", "enum": list(LINES)}}), _closed({"quote": _ITEM})]}
-    ),
+    "quotes": _root({"anyOf": [_closed({"say": _one_of(LINES)}), _closed({"quote": _ITEM})]}),
     "claims": _root(
         _closed(
             {
@@ -67,7 +69,7 @@ SCHEMAS: Mapping[str, dict[str, object]] = {
             }
         )
     ),
-    "verdict": _closed({"verdict": {"type": "string", "enum": list(VERDICTS)}, "words": _ITEM}),
+    "verdict": _closed({"verdict": _one_of(VERDICTS), "words": _ITEM}),
 }
 
 

@@ -64,7 +64,7 @@ class Names:
         return named[0] if len(named) == 1 else id_
 
     def without(self, text: str) -> str:
-        """Return a text for a reader, who does not know the labels: in brackets they go, elsewhere they become "art. 7"."""
+        """Return a text for a reader, who knows no labels: those in brackets go, others become "art. 7"."""
 
         def told(found: re.Match[str]) -> str:
             id_ = self._id(found["label"])

@@ -152,7 +152,7 @@ def load(name: str, reply: Reply = "quotes") -> Prompt:
 
 
 def parse(source: str, name: str, reply: Reply) -> Prompt:
-    """Read the prompt of one kind from a file; what differs between the kinds stands in tables of their names.
+    """Read the prompt of one kind from a file, in which what differs stands in a table of its name.
 
     Raises:
         BadInput: a key that is unknown or missing, a placeholder likewise.

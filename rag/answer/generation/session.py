@@ -32,7 +32,6 @@ from rag.answer.types import (
     Event,
     LinePart,
     Part,
-    PassagePart,
     Piece,
     Refusal,
     RejectedSentence,
@@ -265,13 +264,7 @@ class Job:
         until = time.monotonic() + self.settings.whole
         with closing(_Pool()) as pool:
             asked = [
-                pool.submit(
-                    judge.judge,
-                    claim.statement.text,
-                    [self.shown[id_] for id_ in claim.statement.article_ids],
-                )
-                if not claim.faults
-                else None
+                None if claim.faults else pool.submit(judge.judge, claim.statement.text, self.cited(claim))
                 for claim in self.claims
             ]
             pending = asked_of = {future for future in asked if future is not None}
@@ -281,6 +274,10 @@ class Job:
             found = [NOT_JUDGED if future is None else _judgement(future) for future in asked]
         self.judge_failed = bool(asked_of) and all(each.verdict is Verdict.UNKNOWN for each in found)
         return [Claim(c.statement, c.faults, each) for c, each in zip(self.claims, found, strict=True)]
+
+    def cited(self, claim: Claim) -> list[Article]:
+        """Return the articles that a claim cites, of those shown."""
+        return [self.shown[id_] for id_ in claim.statement.article_ids if id_ in self.shown]
 
     def judge(self) -> Judge | None:
         """Return who judges this answer."""

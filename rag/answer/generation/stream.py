@@ -14,7 +14,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -152,7 +152,7 @@ def request(
     until: float,
     cancel: Cancel,
     again: Callable[[], bool],
-) -> Iterator[Delta]:
+) -> Generator[Delta]:
     """Ask a model, and ask again where that may help and nothing has come yet.
 
     Args:

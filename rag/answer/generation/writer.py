@@ -49,10 +49,9 @@ class ModelWriter:
         """
         limits = limits or RateLimits(settings.per_session, settings.per_host)
         prompt = prompt or partial(prompts.load, reply="quotes" if judge is None else "claims")
-        if isinstance(judge, ModelSettings):
-            judge = Endpoint(judge, Clients(judge, "verdict"))
+        second = Endpoint(judge, Clients(judge, "verdict")) if isinstance(judge, ModelSettings) else judge
         model = Endpoint(settings, Clients(settings, prompt(prompts.FALLBACK).reply))
-        self._means = AnswerResources(model, judge, limits, prompt, withhold)
+        self._means = AnswerResources(model, second, limits, prompt, withhold)
 
     @property
     def name(self) -> str:
