@@ -60,10 +60,20 @@ from rag.answer.generation.session import AnswerResources, Endpoint, Job
 from rag.answer.generation.settings import ModelSettings
 from rag.answer.generation.stream import Cancel
 from rag.answer.passages import units
-from rag.answer.types import LINES, Answer, ClaimPart, GapPart, LinePart, Part, PassagePart, Statement, Verdict
+from rag.answer.types import (
+    LINES,
+    Answer,
+    ClaimPart,
+    GapPart,
+    LinePart,
+    Part,
+    PassagePart,
+    Statement,
+    Verdict,
+)
 from rag.answer.verification.decision import restricts
 from rag.answer.verification.hard_checks import faults
-from rag.answer.verification.judge import NOT_JUDGED, THRESHOLD, EntailmentJudge, Judge, Judgement, ModelJudge
+from rag.answer.verification.judge import THRESHOLD, EntailmentJudge, Judge, Judgement, ModelJudge
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Progress, no_progress
 from training.answers.chat import ChatFailedError
@@ -113,7 +123,9 @@ class Sentence:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Sentence:
         """Read one line; what is not as it should be is a ValueError, KeyError or TypeError."""
-        given = _fields(record, "id", "half", "lang", "kind", "question", "text") | _ids(record, "ten", "cited")
+        given = _fields(record, "id", "half", "lang", "kind", "question", "text") | _ids(
+            record, "ten", "cited"
+        )
         honest, second = record["honest"], record.get("second")
         if not isinstance(honest, bool) or not isinstance(second, bool | None):
             raise ValueError("honest and second are true or false")
@@ -507,7 +519,7 @@ def measure(
         clean = not faults(Statement(line.text, line.cited), ten, line.question)
         shown[checks][line.id] = clean
         if judge is not None:
-            found = _judged(judge, line, articles) if clean else None
+            found = judge.judge(line.text, [articles[id_] for id_ in line.cited]) if clean else None
             go_on()
             shown[judge.name][line.id] = found is not None and found.verdict == Verdict.SUPPORTED
             if found is not None:
@@ -541,13 +553,6 @@ def measure(
             outcomes[STRICT][answer.id] = outcome(answer.useful, chosen, shown_now, beside, articles)
         progress("answers", n, len(answers))
     return Measured(shown, outcomes, (foreign, every), scores, unknown)
-
-
-def _judged(judge: Judge, line: Sentence, articles: Mapping[str, Article]) -> Judgement:
-    try:
-        return judge.judge(line.text, [articles[id_] for id_ in line.cited])
-    except ChatFailedError:
-        return NOT_JUDGED
 
 
 def _choices(answers: Sequence[WholeAnswer], articles: Mapping[str, Article]) -> dict[str, Chosen]:
@@ -852,10 +857,9 @@ def written(
         partial(prompts.load, reply="quotes" if judge is None else "claims"),
     )
     ten = [articles[id_] for id_ in answer.ten]
-    *streamed, last = Job(means, answer.question, ten, answer.lang, Cancel()).events()
-    assert isinstance(last, Answer)
-    final = set(last.parts)
-    return [*(e for e in streamed if isinstance(e, PARTS) and e not in final)], last.parts
+    events = list(Job(means, answer.question, ten, answer.lang, Cancel()).events())
+    final = [part for event in events if isinstance(event, Answer) for part in event.parts]
+    return [event for event in events if isinstance(event, PARTS) and event not in final], final
 
 
 class _Scripted(Clients):

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rag.answer.extractive import ExtractiveWriter, Extractor
 from rag.answer.generation.errors import silence_clients
+from rag.answer.generation.prompt import BASELINE, Prompt
 from rag.answer.generation.prompt import load as prompt_of
-from rag.answer.generation.settings import read
+from rag.answer.generation.settings import read, read_judge
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.types import Answer, ClaimPart, Ending, Event, Usage
+from rag.answer.types import Usage
+from rag.answer.verification.judge import EntailmentJudge
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.analysers import analyser
-from rag.text.highlight import sentences
-from rag.types import Article
-from training.answers.chat import Chat, ChatFailedError, Reply
+from training.answers.chat import ChatFailedError, Reply
 from training.answers.run import Candidate
 
 EXTRACTIVE = "extractive"
@@ -75,10 +75,12 @@ def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
         writer, prompt = ModelWriter(chosen, prompt=_baseline), _baseline(language)
         return Candidate(f"{spec.model} (STARD's prompt)", writer, prompt.id, settings)
     judge = read_judge(chosen, os.environ)
-    writer = ModelWriter(chosen, judged_by(judge), withhold=judge.withhold)
+    entailment = EntailmentJudge(judge.entailment, judge.threshold) if judge.entailment else None
+    writer = ModelWriter(chosen, entailment or judge.model, withhold=judge.withhold)
+    prompt = prompt_of(language, "claims" if writer.judge else "quotes")
     # an answer is kept as checks and judge left it
-    settings |= {"judge": writer.judge, "threshold": judge.threshold, "withhold": judge.withhold, "checks": CHECKS}
-    return Candidate(spec.model, writer, prompt_of(language, "claims" if writer.judge else "quotes").id, settings)
+    left = {"judge": writer.judge, "threshold": judge.threshold, "withhold": judge.withhold, "checks": CHECKS}
+    return Candidate(spec.model, writer, prompt.id, settings | left)
 
 
 def _baseline(language: str) -> Prompt:
@@ -126,16 +128,17 @@ class LangChainChat:
         self.name, self._model = spec.model, model
         self.settings: Mapping[str, Any] = spec.settings
 
-    def say(self, prompt: str) -> Reply:
+    def say(self, prompt: str, system: str = "") -> Reply:
         """Reply; a ChatFailedError tells the kind of error and nothing that was sent."""
         from langsmith import tracing_context  # comes with LangChain
 
         silence_clients()
+        sent = [("system", system), ("human", prompt)] if system else prompt
         start = time.perf_counter()
         whole: Any = None
         try:
             with tracing_context(enabled=False):  # whatever the environment says: nobody else is told
-                for chunk in self._model.stream(prompt):
+                for chunk in self._model.stream(sent):
                     whole = chunk if whole is None else whole + chunk
         except Exception as error:  # noqa: BLE001 - every provider raises errors of its own, which may quote what was sent
             status = getattr(error, "status_code", None)

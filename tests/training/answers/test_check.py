@@ -183,12 +183,14 @@ def test_the_material_is_of_the_law_that_ships(law: dict[str, Article]) -> None:
 
 
 def _line(id_: str, *, honest: bool = True) -> Sentence:
-    return Sentence(id_, "dev", "fr", "paraphrase", honest, None, ("CC-678",), ("CC-678",), "Une fenêtre.")
+    return Sentence(
+        id_, "dev", "fr", "paraphrase", honest, None, ("CC-678",), ("CC-678",), "Quoi ?", "Une fenêtre."
+    )
 
 
 SENTENCE: dict[str, Any] = {
     "id": "s1", "half": "dev", "lang": "fr", "kind": "paraphrase", "honest": True, "second": True,
-    "ten": ["CC-678"], "cited": ["CC-678"],
+    "ten": ["CC-678"], "cited": ["CC-678"], "question": "À quelle distance ?",
     "text": "Une fenêtre avec vue directe reste à 1,90 mètre du terrain voisin.",
 }  # fmt: skip
 LIE = {**SENTENCE, "id": "s2", "honest": False, "second": True, "text": "Une fenêtre est libre à 3 mètres."}
@@ -328,30 +330,31 @@ def test_a_judge_that_dies_is_gone_on_with(
         {**SENTENCE, "id": f"s{n}", "text": f"{SENTENCE['text'][:-1]}, cas {c}."} for n, c in enumerate("abc")
     ]
     write_lines(material / "sentences.jsonl", lines)
-    answered: list[str] = []
+    statuses: list[int] = []
 
     def dying(prompt: str) -> str | int:
-        if len(answered) == 1:
-            return 401
-        answered.append(prompt)
-        return SUPPORTED
+        return 401 if "cas b" in prompt and not statuses else SUPPORTED
 
-    code, _ = judged(material, dying, tmp_path / "o.json", "--give-up-after", 1)
-    assert code == 2
-    told = capsys.readouterr().err
-    assert "openai:scripted: 1 replies in a row failed" in told
-    assert "401" in told
-    assert "fenêtre" not in told
-    assert not (tmp_path / "o.json").exists()
-    code, asked = judged(material, lambda prompt: SUPPORTED, tmp_path / "o.json")
-    assert code == 0
-    assert not any("cas a" in prompt for prompt in asked)  # that reply was kept
-    assert sum("cas b" in prompt or "cas c" in prompt for prompt in asked) == 2
-    failing, _ = judged(material, lambda prompt: 401, tmp_path / "f.json", "--give-up-after", 0, "--replies",
-                        tmp_path / "other.jsonl")  # fmt: skip
-    assert failing == 0
-    entry = json.loads((tmp_path / "f.json").read_text(encoding="utf-8"))
+    out, shared = tmp_path / "o.json", ("--judge", "openai:scripted", "--judge-url")
+    with serving(dying) as (url, asked):
+        assert run(material, *shared, url, "--output", out, "--give-up-after", 1) == 2
+        told = capsys.readouterr().err
+        assert "openai:scripted: 1 replies in a row failed" in told
+        assert "401" in told
+        assert "fenêtre" not in told
+        assert not out.exists()
+        before = len(asked)
+        statuses.append(401)
+        assert run(material, *shared, url, "--output", out) == 0
+        assert [("cas a" in p, "cas b" in p) for p in asked[before:]][0] == (False, True)  # noqa: RUF015
+        entry = json.loads(out.read_text(encoding="utf-8"))
+        assert all(entry["shown"]["openai:scripted"].values())
+    with serving(lambda prompt: 401) as (url, _):
+        failed = tmp_path / "failed.json"
+        assert run(material, *shared, url, "--output", failed, "--give-up-after", 0) == 0
+    entry = json.loads(failed.read_text(encoding="utf-8"))
     assert not any(entry["shown"]["openai:scripted"].values())
+    assert entry["outcomes"]["openai:scripted"] == {"a2": "law alone"}
     assert entry["judge"]["unknown"] == 3
 
 

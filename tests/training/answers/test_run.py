@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.types import Answer, ClaimPart, Ending, Event, PassagePart, Usage
+from rag.answer.types import Answer, Ending, Event, PassagePart
 from rag.errors import BadInput
 from rag.types import Article, Question, Ranking
 from tests.fakes.answers.answer_writers import ARTICLES, Scripted, Silent, context, good, lying, refusing
 from training.answers import writers
-from training.answers.chat import ChatFailedError, Reply
+from training.answers.chat import ChatFailedError
 from training.answers.contexts import Context, check, make, ranking_system
 from training.answers.run import Candidate, TooManyFailuresError, ask, opened
 from training.answers.writers import ModelSpec
@@ -189,33 +189,6 @@ def test_an_answer_that_other_checks_left_is_asked_anew() -> None:
     assert (ours.settings or {})["checks"] == writers.CHECKS
     assert (ours.settings or {})["judge"] == ""  # strict quoting
     assert "checks" not in (bare.settings or {})  # nothing is removed, so nothing changes
-
-
-def test_the_baseline_is_measured_as_it_would_be_read() -> None:
-    class Model:
-        name = "openai:x"
-        settings: dict[str, object] = {}  # noqa: RUF012
-
-        def say(self, prompt: str) -> Reply:
-            assert "Le locataire paie le loyer." in prompt
-            if "Qui" in prompt:
-                return Reply("I cannot answer this question.", Usage(0.1))
-            if "Combien" in prompt:
-                raise ChatFailedError("500")
-            return Reply("Le locataire paie. Il paie bien.", Usage(0.1, 10, 2))
-
-    def answer(question: str) -> Answer:
-        [found] = writers.Baseline(Model()).write(question, ARTICLES, "fr")
-        assert isinstance(found, Answer)
-        return found
-
-    written = answer("Quand ?")
-    assert written.parts == tuple(
-        ClaimPart(text, (), (), verified=False) for text in ("Le locataire paie.", "Il paie bien.")
-    )
-    assert (written.ending, written.usage.input_tokens) == (Ending.WRITTEN, 10)
-    assert (answer("Qui ?").ending, answer("Qui ?").parts) == (Ending.REFUSED, ())
-    assert (answer("Combien ?").ending, answer("Combien ?").reason) == (Ending.FAILED, "500")
 
 
 ASKED = "Untel garde ma caution"  # not where it is said: a traceback shows that line
