@@ -33,7 +33,8 @@ class Excerpt:
     @property
     def text(self) -> str:
         """What is shown, `ELLIPSIS` between sentences that stand apart."""
-        return _joined(self.article.text, self.spans)
+        text = self.article.text
+        return text if self.spans == ((0, len(text)),) else _joined(text, self.spans)
 
     def numbered(self, label: str) -> str:
         """Return what is shown with its passages' numbers, one a line: "A2.1 …"; a gap in them is one."""

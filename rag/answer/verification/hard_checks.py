@@ -16,9 +16,10 @@ from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Fault, Passage, Statement
 from rag.answer.verification.normalise import flat
 from rag.answer.verification.quantities import cited_articles, quantities, telling
-from rag.answer.verification.quotes import Places, is_long_enough, sentences
+from rag.answer.verification.quotes import Places, is_long_enough
 from rag.answer.verification.sanitise import marked
 from rag.text.article_numbers import number_key
+from rag.text.highlight import sentences
 from rag.text.language import language_of
 from rag.text.references import Reference
 from rag.types import Article

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rag.answer.types import VERDICTS, Passage, Verdict
-from rag.answer.verification.quotes import Places, sentences
+from rag.answer.verification.quotes import Places
 from rag.errors import BadInput, MissingExtra, install_hint
+from rag.text.highlight import sentences
 from rag.types import Article
 
 if TYPE_CHECKING:

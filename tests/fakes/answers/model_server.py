@@ -344,7 +344,7 @@ def stalls(lines: Sequence[str], seconds: float = 60.0) -> Behaviour:
     """Write the lines and half of another one, then nothing more."""
 
     def behave(exchange: Exchange) -> None:
-        exchange.say("".join(lines) + '{"text": "half of a sen')
+        exchange.say("".join(lines) + '{"quote": "half of a pas')
         exchange.pause(seconds)
 
     return behave
@@ -354,7 +354,7 @@ def breaks(lines: Sequence[str]) -> Behaviour:
     """Write the lines and half of another one, then break the connection off."""
 
     def behave(exchange: Exchange) -> None:
-        exchange.say("".join(lines) + '{"text": "half of a sen')
+        exchange.say("".join(lines) + '{"quote": "half of a pas')
         exchange.drop()
 
     return behave
