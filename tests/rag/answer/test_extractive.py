@@ -95,18 +95,18 @@ def test_an_item_of_a_list_comes_with_what_leads_into_it() -> None:
         "Les dettes suivantes sont payées en priorité sur tous les meubles :\n1° Les frais de justice.\n"
         "2° Les frais d'obsèques.\n3° Les sommes dues pour le travail." + REST
     )
-    shown, made = passage(text, "qui paie les obsèques ?")
+    shown, made = passage(text, "obsèques")
     assert shown == (
         "Les dettes suivantes sont payées en priorité sur tous les meubles : … 2° Les frais d'obsèques."
     )
     assert [text[a:b] for a, b in made.brought] == [shown.split(" … ")[0]]
-    assert [text[a:b] for a, b in made.matched] == ["paie", "obsèques"] or made.matched
+    assert [text[a:b] for a, b in made.matched] == ["obsèques"]
 
 
 def test_of_a_passage_that_is_too_long_the_beginning_of_the_article_is_shown() -> None:
     items = "\n".join(f"{n}° le registre numéro {n} des moulins et de leurs meules ;" for n in range(1, 60))
     text = f"Le registre est public. Il est tenu par le meunier.\nLe meunier y inscrit :\n{items}"
-    shown, made = passage(text, "que doit inscrire le meunier ?")
+    shown, made = passage(text, "qu'inscrit-on ?")
     assert made.long
     assert shown == "Le registre est public."
     endless = f"Le meunier inscrit {'le grain et ' * 200} la farine"
@@ -161,7 +161,7 @@ def test_chinese() -> None:
     ],
 )
 def test_other_languages(language: str, text: str, question: str, expected: str) -> None:
-    assert passage(text + "\n" + "X. " * 100, question, language=language)[0] == expected
+    assert passage(text + "\nAbc defg hijk lmno." * 20, question, language=language)[0] == expected
 
 
 @given(
