@@ -274,11 +274,11 @@ def test_very_long_garbage_takes_little_time(text: str) -> None:
 
 def test_prose_is_cut_into_sentences_that_name_no_article() -> None:
     reader = ProseReader("I cannot answer.")
-    assert list(reader.feed("Give the keys back, see art. 7 b. Pay ")) == []
+    assert list(reader.feed("Give the keys back, as art. 7 says. Pay ")) == []
     assert list(reader.feed("in flour.\n- Do not wait.")) == []
 
     assert list(reader.close()) == [
-        Statement("Give the keys back, see art. 7 b."),
+        Statement("Give the keys back, as art. 7 says."),
         Statement("Pay in flour."),
         Statement("- Do not wait."),
     ]
