@@ -27,8 +27,9 @@ there are none, articles that it names, and of these the sentences that useful a
 else all. Of an answer in which nothing of this can be read the useful answers to its question decide.
 
 An answer in paraphrase is judged sentence by sentence and decided by the whole: *useful* if the label says so
-and all its sentences are shown as verified; *misleading* if the label says so and any is; *fragment* if only
-some are; *law alone* if passages of law are shown in its place; *empty* if nothing is.
+and all its sentences are shown as verified; *misleading* if the label says so and any is, even where what was
+left out is what misleads; *fragment* if only some are; *law alone* if passages of law are shown in its place;
+*empty* if nothing is.
 """
 
 from __future__ import annotations

@@ -141,6 +141,15 @@ def overview(entries: Mapping[str, Mapping[str, Any]]) -> str:
     return table(["corpus", "system", *measures], rows)
 
 
+def shown_by_gate(entry: Mapping[str, Any]) -> str:
+    """Return how much the old gate showed of the material of `training.eval answers check`."""
+    shown = {
+        "sentences": list(entry["sentences"].values()),
+        "answers in paraphrase": [outcome != "empty" for outcome in entry["answers"].values()],
+    }
+    return table(("the old gate", "shown", "of"), [(n, str(sum(v)), str(len(v))) for n, v in shown.items()])
+
+
 KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "table": markdown,
     "recalls": partial(markdown, measures=RECALLS),
@@ -173,6 +182,7 @@ TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {
     "growth": (growth,),
     "answers": (answers, KINDS["overlaps"]),
     "answers check": (sentence_table, answer_table),
+    "answers before": (shown_by_gate,),
     "sweep": (neural.trained, neural.costs, neural.sweep_table),
 }
 MARKED = re.compile(
