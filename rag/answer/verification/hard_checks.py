@@ -16,13 +16,12 @@ from itertools import chain
 
 from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Fault, Passage, Statement
-from rag.answer.verification.normalise import flat
-from rag.answer.verification.quantities import PART, cited_articles, quantities, telling
 from rag.answer.verification.quotes import Places, is_long_enough
 from rag.answer.verification.sanitise import marked
 from rag.text.article_numbers import number_key
 from rag.text.highlight import sentences
 from rag.text.language import language_of
+from rag.text.quantities import PART, cited_articles, flat, quantities, telling
 from rag.text.references import Reference
 from rag.types import Article
 
@@ -33,10 +32,16 @@ SMALL = 2  # a number without a unit up to which it only tells one from several
 RECENT = 512  # articles whose numbers and words stay at hand
 
 
-def faults(statement: Statement, shown: Mapping[str, Article], question: str = "") -> tuple[Fault, ...]:
-    """Return all that is wrong with a sentence, by code alone; `shown` are the articles by id.
+def faults(
+    statement: Statement, shown: Mapping[str, Article], question: str = "", language: str | None = None
+) -> tuple[Fault, ...]:
+    """Return all that is wrong with a sentence, by code alone.
 
-    A number that stands in the question is the person's own, and may be said again.
+    Args:
+        statement: the sentence.
+        shown: the articles by id.
+        question: a number that stands in it is the person's own, and may be said again.
+        language: of the question, and so most likely of the sentence.
     """
     found = set(_citation_faults(statement, shown))
     cited = [shown[id_] for id_ in dict.fromkeys(statement.article_ids) if id_ in shown]
@@ -47,7 +52,7 @@ def faults(statement: Statement, shown: Mapping[str, Article], question: str = "
     if not text or len(text) > LONGEST or marked(text, "\n".join(article.text for article in cited)):
         found.add(Fault.MARKUP)
     if cited and len(text) <= LONGEST:
-        found.update(_claim_faults(text, cited, question))
+        found.update(_claim_faults(text, cited, question, language))
     return tuple(fault for fault in Fault if fault in found)
 
 
@@ -69,37 +74,38 @@ def _citation_faults(statement: Statement, shown: Mapping[str, Article]) -> Iter
         yield Fault.NOT_SHOWN
 
 
-def _claim_faults(text: str, cited: Sequence[Article], question: str) -> Iterator[Fault]:
+def _claim_faults(text: str, cited: Sequence[Article], question: str, likely: str | None) -> Iterator[Fault]:
     codes = tuple(dict.fromkeys(article.code for article in cited))
-    language = language_of(text)
+    language = language_of(text, likely=likely)
     law = _Counted.of(_law_numbers(article, codes) for article in cited)
-    asked = _numbers(question, language_of(question), codes)
+    asked = _numbers(question, language_of(question, likely=likely), codes)
     if _names_other_articles(text, cited, codes, language) or not all(
         number in law or number in asked for number in _numbers(text, language, codes).whole
     ):
         yield Fault.NUMBER
-    said = _kinds("absolutes", text, taken_back=True) - {NARROWED, DENIED}
-    allowed = set(chain.from_iterable(_kinds("absolutes", _whole(article)) for article in cited))
+    said = _kinds("absolutes", text, language, taken_back=True) - {NARROWED, DENIED}
+    allowed = set(chain.from_iterable(_law_kinds("absolutes", article) for article in cited))
     allowed |= {"only"} if NARROWED in allowed else set()
     allowed |= {"never"} if DENIED in allowed else set()
     if said - allowed:
         yield Fault.ABSOLUTE
-    named = frozenset(chain.from_iterable(_kinds("authorities", _whole(article)) for article in cited))
-    if _kinds("authorities", text) - named:
+    named = frozenset(chain.from_iterable(_law_kinds("authorities", article) for article in cited))
+    if _kinds("authorities", text, language) - named:
         yield Fault.AUTHORITY
 
 
-def _whole(article: Article) -> str:
-    return "\n".join((*article.headings, article.text))
-
-
 @lru_cache(maxsize=2 * RECENT)
-def _kinds(name: str, text: str, *, taken_back: bool = False) -> frozenset[str]:
-    """Return the kinds of a table of words that a text has, in its own language.
+def _law_kinds(name: str, article: Article) -> frozenset[str]:
+    whole = "\n".join((*article.headings, article.text))
+    return _kinds(name, whole, language_of(article.text, article.language))
+
+
+def _kinds(name: str, text: str, language: str, *, taken_back: bool = False) -> frozenset[str]:
+    """Return the kinds of a table of words that a text has.
 
     With `taken_back`, but for those that it denies: "not always".
     """
-    bare, patterns = plain(text), _patterns(name, language_of(text))
+    bare, patterns = plain(text), _patterns(name, language)
 
     def denied(found: re.Match[str]) -> bool:
         before = patterns[DENIED].finditer(bare, max(0, found.start() - 12), found.start())
@@ -143,7 +149,7 @@ class _Counted:
             case (Fraction() as value, ""):
                 return value in self.bare or value <= SMALL
             case (Fraction() as value, "ordinal"):
-                return (1 / value, PART) in self.whole
+                return value > 0 and (1 / value, PART) in self.whole
         return False
 
 

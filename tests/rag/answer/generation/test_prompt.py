@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from datetime import date
 from importlib.resources import files
@@ -9,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.generation.context import Excerpt
 from rag.answer.generation.claim_reader import ClaimReader
+from rag.answer.generation.context import Excerpt
 from rag.answer.generation.parser import ArticleLabels, Reply
 from rag.answer.generation.passage_reader import PassageReader
 from rag.answer.generation.prompt import BASELINE, LANGUAGES, Messages, Prompt, load, parse
@@ -90,7 +89,7 @@ def test_the_sentence_that_a_prompt_shows_as_an_example_passes_the_checks(langua
 def test_the_folder_holds_these_prompts_and_the_baseline() -> None:
     names = {path.name for path in (files("rag.answer") / "prompts").iterdir()}
 
-    assert names == {*(f"{name}.toml" for name in (*LANGUAGES, BASELINE)), "judge.txt"}
+    assert names == {*(f"{name}.toml" for name in (*LANGUAGES, BASELINE)), "judge.toml"}
     assert load(BASELINE).reply == "prose"
 
 

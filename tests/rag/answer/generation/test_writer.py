@@ -276,7 +276,6 @@ def test_an_endless_answer_is_ended_and_the_connection_closed() -> None:
     assert (texts(found), found.reason) == (TEXTS[:1], FailureReason.CUT)
 
 
-
 def test_a_provider_that_does_not_exist_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:
     with serving(empty) as server:
         found = answer(server, model="nobody:scripted")
@@ -488,6 +487,7 @@ def test_limits_by_session_and_by_host() -> None:
             endings.append(last.ending)
 
     assert endings == [Ending.WRITTEN, Ending.LIMITED, Ending.WRITTEN, Ending.LIMITED]
+    assert isinstance(last, Answer)
     assert last.reason == "Too many answers were asked for. Try again in 60 seconds."
     assert len(server.seen) == 2
 
