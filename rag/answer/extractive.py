@@ -173,7 +173,7 @@ def _places(tokens: Iterable[Token]) -> tuple[Span, ...]:
 
 
 def _beginning(text: str, own: Units) -> int:
-    """Return the end of an article's first sentence, or of a very long one the last blank before the bound."""
+    """Return the end of an article's first sentence, or of one that is too long a blank before that."""
     start, end = own.spans[0]
     if end - start <= LONGEST:
         return end
