@@ -239,7 +239,7 @@ class Job:
                 self.parts.append(ClaimPart(piece.text, (), (), verified=False))
                 yield self.parts[-1]
             elif all(piece.text != claim.statement.text for claim in self.claims):  # once is enough
-                self.claims.append(Claim(piece, faults(piece, self.shown, self.question)))
+                self.claims.append(Claim(piece, faults(piece, self.shown, self.question, self.language)))
                 yield ClaimsRead(len(self.claims))
 
     def decide(self) -> Ending:

@@ -65,7 +65,7 @@ def decided(claims: Sequence[Claim], shown: Mapping[str, Article], *, withhold: 
             removed.append(_rejected(claim))
             contradicted = verdict is Verdict.CONTRADICTED
             if parts and isinstance(parts[-1], GapPart):
-                contradicted = contradicted or parts.pop() == GapPart(contradicted=True)
+                contradicted = parts.pop() == GapPart(contradicted=True) or contradicted
             parts.append(GapPart(contradicted))
             continue
         said = claim.statement

@@ -8,14 +8,16 @@ absolute than the law does, no authority is named that the law does not name, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain
 
 from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Fault, Passage, Statement
 from rag.answer.verification.normalise import flat
-from rag.answer.verification.quantities import cited_articles, quantities, telling
+from rag.answer.verification.quantities import PART, cited_articles, quantities, telling
 from rag.answer.verification.quotes import Places, is_long_enough
 from rag.answer.verification.sanitise import marked
 from rag.text.article_numbers import number_key
@@ -26,14 +28,21 @@ from rag.types import Article
 
 LONGEST = 2_000  # characters of a sentence; a longer one is none
 MOST_QUOTES = 20  # of a sentence; more are no sentence's support
-NARROWED = "narrowed"  # of absolutes.toml: what allows "only" besides
+NARROWED, DENIED = "narrowed", "denied"  # of absolutes.toml: what allows "only" and "never" besides
+SMALL = 2  # a number without a unit up to which it only tells one from several
 RECENT = 512  # articles whose numbers and words stay at hand
 
 
-def faults(statement: Statement, shown: Mapping[str, Article], question: str = "") -> tuple[Fault, ...]:
-    """Return all that is wrong with a sentence, by code alone; `shown` are the articles by id.
+def faults(
+    statement: Statement, shown: Mapping[str, Article], question: str = "", language: str | None = None
+) -> tuple[Fault, ...]:
+    """Return all that is wrong with a sentence, by code alone.
 
-    A number that stands in the question is the person's own, and may be said again.
+    Args:
+        statement: the sentence.
+        shown: the articles by id.
+        question: a number that stands in it is the person's own, and may be said again.
+        language: of the question, and so most likely of the sentence.
     """
     found = set(_citation_faults(statement, shown))
     cited = [shown[id_] for id_ in dict.fromkeys(statement.article_ids) if id_ in shown]
@@ -44,7 +53,7 @@ def faults(statement: Statement, shown: Mapping[str, Article], question: str = "
     if not text or len(text) > LONGEST or marked(text, "\n".join(article.text for article in cited)):
         found.add(Fault.MARKUP)
     if cited and len(text) <= LONGEST:
-        found.update(_claim_faults(text, cited, question))
+        found.update(_claim_faults(text, cited, question, language))
     return tuple(fault for fault in Fault if fault in found)
 
 
@@ -66,33 +75,48 @@ def _citation_faults(statement: Statement, shown: Mapping[str, Article]) -> Iter
         yield Fault.NOT_SHOWN
 
 
-def _claim_faults(text: str, cited: Sequence[Article], question: str) -> Iterator[Fault]:
+def _claim_faults(text: str, cited: Sequence[Article], question: str, likely: str | None) -> Iterator[Fault]:
     codes = tuple(dict.fromkeys(article.code for article in cited))
-    language = language_of(text)
-    if _names_other_articles(text, cited, codes, language) or not _numbers(text, language, codes) <= set(
-        chain.from_iterable(_law_numbers(article, codes) for article in cited)
+    language = language_of(text, likely=likely)
+    law = _Counted.of(_law_numbers(article, codes) for article in cited)
+    asked = _numbers(question, language_of(question, likely=likely), codes)
+    if _names_other_articles(text, cited, codes, language) or not all(
+        number in law or number in asked for number in _numbers(text, language, codes).whole
     ):
         yield Fault.NUMBER
-    law = frozenset(chain.from_iterable(_kinds("absolutes", _whole(article)) for article in cited))
-    ours = _kinds("absolutes", text) - {NARROWED}
-    if NARROWED in law:
-        ours -= {"only"}
-    if ours - law:
+    said = _kinds("absolutes", text, language, taken_back=True) - {NARROWED, DENIED}
+    allowed = set(chain.from_iterable(_law_kinds("absolutes", article) for article in cited))
+    allowed |= {"only"} if NARROWED in allowed else set()
+    allowed |= {"never"} if DENIED in allowed else set()
+    if said - allowed:
         yield Fault.ABSOLUTE
-    named = frozenset(chain.from_iterable(_kinds("authorities", _whole(article)) for article in cited))
-    if _kinds("authorities", text) - named:
+    named = frozenset(chain.from_iterable(_law_kinds("authorities", article) for article in cited))
+    if _kinds("authorities", text, language) - named:
         yield Fault.AUTHORITY
 
 
-def _whole(article: Article) -> str:
-    return "\n".join((*article.headings, article.text))
-
-
 @lru_cache(maxsize=2 * RECENT)
-def _kinds(name: str, text: str) -> frozenset[str]:
-    """Return the kinds of a table of words that a text has, in its own language."""
-    bare, language = plain(text), language_of(text)
-    return frozenset(kind for kind, pattern in _patterns(name, language).items() if pattern.search(bare))
+def _law_kinds(name: str, article: Article) -> frozenset[str]:
+    whole = "\n".join((*article.headings, article.text))
+    return _kinds(name, whole, language_of(article.text, article.language))
+
+
+def _kinds(name: str, text: str, language: str, *, taken_back: bool = False) -> frozenset[str]:
+    """Return the kinds of a table of words that a text has.
+
+    With `taken_back`, but for those that it denies: "not always".
+    """
+    bare, patterns = plain(text), _patterns(name, language)
+
+    def denied(found: re.Match[str]) -> bool:
+        before = patterns[DENIED].finditer(bare, max(0, found.start() - 12), found.start())
+        return any(not bare[each.end() : found.start()].strip() for each in before)
+
+    return frozenset(
+        kind
+        for kind, pattern in patterns.items()
+        if any(not (taken_back and denied(found)) for found in pattern.finditer(bare))
+    )
 
 
 @cache
@@ -100,23 +124,53 @@ def _patterns(name: str, language: str) -> Mapping[str, re.Pattern[str]]:
     return {kind: any_of([by_language[language]]) for kind, by_language in data(name).items()}
 
 
-def _numbers(text: str, language: str, codes: tuple[str, ...]) -> set[object]:
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What is counted in a text."""
+
+    whole: frozenset[object]  # with units; words that tell a date or a rhythm
+    bare: frozenset[Fraction] = frozenset()  # the numbers alone
+
+    @classmethod
+    def of(cls, parts: Iterable[_Counted]) -> _Counted:
+        known = list(parts)
+        return cls(
+            frozenset(chain.from_iterable(each.whole for each in known)),
+            frozenset(chain.from_iterable(each.bare for each in known)),
+        )
+
+    def __contains__(self, number: object) -> bool:
+        """Tell whether a number stands here: with its unit, or as it stands there without one.
+
+        Two without a unit is "both", and a fourth is a quarter in some languages.
+        """
+        if number in self.whole:
+            return True
+        match number:
+            case (Fraction() as value, ""):
+                return value in self.bare or value <= SMALL
+            case (Fraction() as value, "ordinal"):
+                return (1 / value, PART) in self.whole
+        return False
+
+
+def _numbers(text: str, language: str, codes: tuple[str, ...]) -> _Counted:
     """Return what can be counted in a text, but for the numbers of articles."""
     references = cited_articles(text, codes, language)
     rest = text
     for each in reversed(references):
         rest = rest[: each.start] + " " + rest[each.end :]
     counted = flat(rest)
-    return {quantity.key for quantity in quantities(counted, language)} | set(telling(counted))
+    found = quantities(counted, language)
+    bare = frozenset(each.value if each.typed is None else each.typed for each in found)
+    return _Counted(frozenset({each.key for each in found} | set(telling(counted, language))), bare)
 
 
 @lru_cache(maxsize=RECENT)
-def _law_numbers(article: Article, codes: tuple[str, ...]) -> frozenset[object]:
+def _law_numbers(article: Article, codes: tuple[str, ...]) -> _Counted:
     language = language_of(article.text, article.language)
-    found = chain.from_iterable(
-        _numbers(article.text[start:end], language, codes) for start, end in sentences(article.text)
-    )
-    return frozenset(found) | _numbers(" ".join(article.headings), language, codes)
+    texts = [*(article.text[start:end] for start, end in sentences(article.text)), " ".join(article.headings)]
+    return _Counted.of(_numbers(text, language, codes) for text in texts)
 
 
 def _names_other_articles(text: str, cited: Sequence[Article], codes: tuple[str, ...], language: str) -> bool:

@@ -79,7 +79,7 @@ _SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
 _ONE = re.compile(r"(?<!\w)one[ -]$")  # "one half" is no one
 _HAN_SHARE = re.compile(r"([零一二三四五六七八九十百千万\d]+)分之([零一二三四五六七八九十百千万\d.]+)")
 _HAN_RANK = re.compile(r"第([零一二三四五六七八九十百\d]+)(?![零一二三四五六七八九十百\d]*[条章节编款项目])")
-_OF = re.compile(r" (?:de|du|des|of|der|van)\b")  # "un tiers" alone is somebody else
+_OF = re.compile(r" (?:de|du|des|of|der|van|di|del\w*)\b")  # "un tiers" alone is somebody else
 _HAN_SIGN = re.compile(r"[\u4e00-\u9fff]")
 _TELLING, _HAN_TELLING = word_pattern(*_DATA["words_alone"]), word_pattern(_DATA["han_alone"], language="zh")
 
@@ -92,6 +92,7 @@ class Quantity:
     unit: str  # "" where it only counts
     start: int
     end: int
+    typed: Fraction | None = None  # the number as it stands there, where the unit scales it
 
     @property
     def key(self) -> tuple[Fraction, str]:
@@ -122,9 +123,10 @@ def quantities(plain: str, language: str) -> list[Quantity]:
     return sorted([*found, *ranks, *whole], key=lambda each: each.start)
 
 
-def telling(plain: str) -> frozenset[str]:
+def telling(plain: str, language: str = "") -> frozenset[str]:
     """Return the words of a flat text that tell a date, a rhythm or a multiple without a number."""
-    return frozenset(word[:5] for word in (*_TELLING.findall(plain), *_HAN_TELLING.findall(plain)))
+    found = {word[:5] for word in (*_TELLING.findall(plain), *_HAN_TELLING.findall(plain))}
+    return frozenset(found - {"mai"} if language == "it" else found)  # never, and not May
 
 
 def slashed_shares(plain: str) -> Iterator[Quantity]:
@@ -177,7 +179,7 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
     for word in re.finditer(r"(?<=[ -])[^\W\d_]+", plain):
         parted = _BELOW.get(word[0], 0)
         number = numbers.get(word.start() - 1)
-        if parted and number and (number[0] > 1 or _OF.match(plain, word.end())):
+        if parted and number and (number[0] > 1 or parted > 3 or _OF.match(plain, word.end())):
             yield Quantity(Fraction(number[0], parted), PART, number[1], word.end())
 
 
@@ -190,7 +192,7 @@ def _ranks(plain: str, language: str) -> Iterator[Quantity]:
         yield from french_ranks(plain)
     else:
         for rank, word in enumerate(_DATA["ranks"][language].split(), start=1):
-            for found in re.finditer(rf"\b{word}\b", plain):
+            for found in re.finditer(rf"\b(?:{word})\b", plain):
                 yield Quantity(Fraction(rank), ORDINAL, *found.span())
 
 
@@ -229,4 +231,4 @@ def _numbers_with_units(plain: str, language: str) -> Iterator[Quantity]:
             continue
         if unit:
             following = (number.start, unit, scale)
-        yield Quantity(value * scale, unit, number.start, after.end() if after else end)
+        yield Quantity(value * scale, unit, number.start, after.end() if after else end, value)

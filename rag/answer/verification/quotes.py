@@ -145,4 +145,3 @@ def _joined(flat: str, at: int) -> bool:
 def _grouped(flat: str, at: int) -> bool:
     """Tell whether exactly three digits begin here: after a blank they go on with a number."""
     return re.match(r"\d{3}(?!\d)", flat[at:]) is not None
-

@@ -136,11 +136,7 @@ def test_what_cannot_be_read_is_counted_and_its_neighbours_are_found(broken: str
 
 
 def test_a_broken_item_does_not_hide_the_rest_of_its_object() -> None:
-    text = (
-        '{"answer": [{"text": 5}, {"text": "x", "x": tru}, '
-        + ONE
-        + '], "refusal": false}'
-    )
+    text = '{"answer": [{"text": 5}, {"text": "x", "x": tru}, ' + ONE + '], "refusal": false}'
 
     pieces, unreadable = read(text)
 
@@ -168,7 +164,8 @@ def test_a_stream_that_ends_inside_a_sentence_says_so() -> None:
     "text",
     [REFUSAL, '{"refusal": true, "answer": []}', REFUSING, f"**{REFUSING}**\n",
      json.dumps({"text": REFUSING.upper(), "articles": []}),
-     "Sorry, none of these articles answers your question.", "Ces articles ne répondent pas à votre question."],
+     "Sorry, none of these articles answers your question.",
+     "Ces articles ne répondent pas à votre question."],
 )  # fmt: skip
 def test_a_refusal_in_any_form(text: str) -> None:
     assert read(text)[0] == [Refusal()]
@@ -242,10 +239,9 @@ def test_what_a_model_may_call_an_article(name: str) -> None:
 def test_plain_prose_and_bullets_are_read_too(text: str) -> None:
     found = read(text)[0]
 
-    assert [(one.text.replace(" (RENT)", ""), one.article_ids) for one in found if isinstance(one, Statement)] == [
-        ("Give the keys back.", ("KEYS",)),
-        ("Pay in flour.", ("RENT",)),
-    ]
+    assert [
+        (one.text.replace(" (RENT)", ""), one.article_ids) for one in found if isinstance(one, Statement)
+    ] == [("Give the keys back.", ("KEYS",)), ("Pay in flour.", ("RENT",))]
 
 
 def test_an_article_that_prose_names_is_cited_and_its_label_is_put_into_words() -> None:
@@ -274,11 +270,11 @@ def test_very_long_garbage_takes_little_time(text: str) -> None:
 
 def test_prose_is_cut_into_sentences_that_name_no_article() -> None:
     reader = ProseReader("I cannot answer.")
-    assert list(reader.feed("Give the keys back, see art. 7 b. Pay ")) == []
+    assert list(reader.feed("Give the keys back, as art. 7 says. Pay ")) == []
     assert list(reader.feed("in flour.\n- Do not wait.")) == []
 
     assert list(reader.close()) == [
-        Statement("Give the keys back, see art. 7 b."),
+        Statement("Give the keys back, as art. 7 says."),
         Statement("Pay in flour."),
         Statement("- Do not wait."),
     ]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from datetime import date
 from importlib.resources import files
@@ -9,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.generation.context import Excerpt
 from rag.answer.generation.claim_reader import ClaimReader
+from rag.answer.generation.context import Excerpt
 from rag.answer.generation.parser import ArticleLabels, Reply
 from rag.answer.generation.passage_reader import PassageReader
 from rag.answer.generation.prompt import BASELINE, LANGUAGES, Messages, Prompt, load, parse

@@ -276,7 +276,6 @@ def test_an_endless_answer_is_ended_and_the_connection_closed() -> None:
     assert (texts(found), found.reason) == (TEXTS[:1], FailureReason.CUT)
 
 
-
 def test_a_provider_that_does_not_exist_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:
     with serving(empty) as server:
         found = answer(server, model="nobody:scripted")
