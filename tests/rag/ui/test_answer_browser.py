@@ -205,10 +205,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         scripted.quote(f"{second.id}.1"),
     )
     folder = tmp_path_factory.mktemp("site")
-    with scripted.serving(scripted.silent()) as model:
-        with served(ROOT / "app.py", folder, **_environ(model)) as server:
-            yield Site(server, model, lines, texts)
-            log = server.said()
+    with (
+        scripted.serving(scripted.silent()) as model,
+        served(ROOT / "app.py", folder, **_environ(model)) as server,
+    ):
+        yield Site(server, model, lines, texts)
+        log = server.said()
     for word in (KEY, "planté", "clôture", *texts, "mille euros"):
         assert word not in log
     assert model.seen[0].headers["authorization"] == f"Bearer {KEY}"
@@ -318,10 +320,10 @@ def test_nothing_that_a_lying_model_writes_is_shown(browser: Browser, site: Site
         said = page.locator(".st-key-written").inner_text()
         assert "mille euros" not in said
         assert "Voici" not in said
+        law = [" ".join(article.text.split()) for article in read(builtin() / "corpus").articles]
         for words in page.locator(f"{PASSAGE} .pd-told").all_inner_texts():
-            shown = " ".join(words.replace("[…]", "\0").split()).split("\0")
-            law = " ".join(" ".join(card.split()) for card in page.locator(".pd-card").all_inner_texts())
-            assert all(" ".join(part.split()) in law or part for part in shown)
+            for part in words.split("[…]"):
+                assert any(" ".join(part.split()) in text for text in law)
 
 
 def test_a_sloppy_model_is_read_and_the_law_is_shown(browser: Browser, site: Site) -> None:
@@ -332,7 +334,7 @@ def test_a_sloppy_model_is_read_and_the_law_is_shown(browser: Browser, site: Sit
         write(page)
         page.get_by_text("La réponse est terminée.").wait_for()
         told = page.locator(f"{PASSAGE} .pd-told").all_inner_texts()
-        assert [text.startswith(own) for text, own in zip(told, site.texts, strict=True)] == [True, True]
+        assert all(any(text.startswith(own) for text in told) for own in site.texts)
         assert "Bien sûr" not in page.locator(".st-key-written").inner_text()
 
 
