@@ -275,7 +275,7 @@ def _write(
                 judge = model.judge if any(isinstance(part, ClaimPart) for part in event.parts) else ""
                 notice.html(notice_html(model.name, judge, cited))
             if event.parts != tuple(drawn):  # decided by the whole
-                slot.html(tag("div", *(part_html(part, cited) for part in event.parts), class_="pd-parts"))
+                slot.html(tag("div", *(part_html(part, cited) for part in event.parts), class_="pd-composed"))
             with end:
                 st.html(notes_html(event, cited))
                 if state.sent != panel_question.question:

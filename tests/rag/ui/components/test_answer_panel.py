@@ -66,7 +66,7 @@ def written(model: FakeModel, question: str = QUESTION, engine: FakeEngine | Non
 def panel(app: AppTest) -> list[str]:
     """What an answer shows, by the class of each part."""
     kinds = ("pd-line", "pd-quote", "pd-said", "pd-left-out")
-    parts = [each for box in body(app).all(class_="pd-parts") for each in box.children]
+    parts = [each for box in body(app).all(class_="pd-composed") for each in box.children]
     return [kind for each in parts for kind in kinds if kind in each.attributes.get("class", "").split()]
 
 
@@ -77,7 +77,7 @@ def said(app: AppTest) -> list[Element]:
 
 def law(app: AppTest) -> list[str]:
     """The passages of law that an answer shows by themselves."""
-    parts = [each for box in body(app).all(class_="pd-parts") for each in box.children]
+    parts = [each for box in body(app).all(class_="pd-composed") for each in box.children]
     return [part.one(class_="pd-told").text for part in parts if part.attributes.get("class") == "pd-quote"]
 
 
@@ -339,7 +339,7 @@ def test_an_answer_of_passages_stands_among_the_articles() -> None:
     assert panel(app) == ["pd-line", "pd-quote", "pd-line", "pd-quote", "pd-quote"]
     assert [each.text for each in body(app).all(class_="pd-line")] == ["La règle :", "Mais :"]
     assert law(app) == slices(CUT, DISTANCE, DEAD_TREE)
-    [box] = body(app).all(class_="pd-parts")
+    [box] = body(app).all(class_="pd-composed")
     quotes = box.all(class_="pd-quote")
     assert [each.one("a").attributes["href"] for each in quotes] == ["#pd-1", "#pd-2", "#pd-1"]
     assert [each.one(class_="pd-badge").text for each in quotes] == ["résumé"] * 3
@@ -361,7 +361,7 @@ def test_lines_are_in_the_language_of_the_page() -> None:
 
 def test_passages_of_official_law_are_quoted() -> None:
     app = written(FakeModel(), engine=FakeEngine(card=OFFICIAL))
-    [box] = body(app).all(class_="pd-parts")
+    [box] = body(app).all(class_="pd-composed")
 
     assert [each.text for each in box.all("q")] == slices(CUT, DISTANCE, DEAD_TREE)
     assert not box.all(class_="pd-badge")
