@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from rag.answer.generation.names import Names
-from rag.answer.generation.parser import MOST, ArticleLabels, Objects, Record, join_surrogates
-from rag.answer.generation.passage_reader import refuses, thoughtless
+from rag.answer.generation.parser import MOST, ArticleLabels, ObjectReader, Record, join_surrogates
+from rag.answer.generation.passage_reader import refuses
 from rag.answer.types import Piece, Quote, Refusal, Statement
 from rag.text.highlight import sentences
 from rag.types import Article
 
-KEYS = frozenset({"text", "refusal"})  # one of them makes an object ours
-MOST_CLAIMS = 40  # five times what the prompts ask for; a model that goes on is going round in circles
 LONGEST = 2_000  # characters of a sentence, with its subordinate clauses; more is no sentence
 MOST_CITED = 20  # articles, and quotes, of one sentence
 _BULLET = re.compile(r"^\s*(?:[-–•*·>]+|\d{1,2}[.)])\s+")
@@ -21,54 +19,32 @@ _STARS = re.compile(r"\*\*|__")
 _LEADS = re.compile(r"[:：]\s*$")
 
 
-class ClaimReader:
-    """Turns a stream into sentences and refusals, however it is cut; prose is read when it has ended."""
+class ClaimReader(ObjectReader[Piece]):
+    """Reads sentences and refusals."""
+
+    keys = frozenset({"text", "refusal"})
+    most = 40  # five times what the prompts ask for
 
     def __init__(self, labels: ArticleLabels, articles: Sequence[Article], refusal: str = "") -> None:
         """Take the labels of the articles that the model is shown, and these articles in the same order."""
-        self._objects, self._names, self._refusal = Objects(KEYS), Names(labels, articles), refusal
-        self._raw: list[str] = []
-        self._found = self._misshapen = 0
-        self.unfinished = False  # the stream ended inside a sentence; known after `close`
+        super().__init__()
+        self._names, self._refusal = Names(labels, articles), refusal
 
-    @property
-    def unreadable(self) -> int:
-        """How many objects could not be read, or were not what was asked for."""
-        return self._objects.unreadable + self._misshapen
+    def said(self, record: Record) -> Iterator[Piece]:
+        """Yield the sentence or the refusal of an object."""
+        piece = self._piece(record)
+        if piece is not None:
+            yield piece
+        elif record.get("refusal") is not False:
+            self._misread += 1
 
-    @property
-    def full(self) -> bool:
-        """Whether more came than is read: the call can be ended."""
-        return self._objects.full or self._found >= MOST_CLAIMS
-
-    def feed(self, text: str) -> Iterator[Piece]:
-        """Yield the pieces whose last character is in this part of the stream."""
-        if not self._objects.full:
-            self._raw.append(text)
-        yield from self._pieces(self._objects.feed(text))
-
-    def close(self) -> Iterator[Piece]:
-        """Yield what stands in an object that never ended; of prose, its sentences."""
-        yield from self._pieces(self._objects.close())
-        self.unfinished = self._objects.unfinished
-        raw = thoughtless("".join(self._raw))
-        if self._found:
-            return
-        if not self.unreadable:
-            written = list(self._prose(raw))
-            if any(piece.article_ids for piece in written):
-                yield from written[:MOST_CLAIMS]
-                return
-        if refuses(raw, self._refusal):
+    def told(self, text: str) -> Iterator[Piece]:
+        """Yield the sentences of prose that cites; else a refusal."""
+        written = [] if self.unreadable else list(self._prose(text))
+        if any(piece.article_ids for piece in written):
+            yield from written
+        elif refuses(text, self._refusal):
             yield Refusal()
-
-    def _pieces(self, records: Iterator[Record]) -> Iterator[Piece]:
-        for record in records:
-            piece = self._piece(record)
-            self._misshapen += piece is None and record.get("refusal") is not False
-            if piece is not None and self._found < MOST_CLAIMS:
-                self._found += 1
-                yield piece
 
     def _piece(self, record: Record) -> Piece | None:
         """Return what an object says; None if its values are not of the kinds that were asked for."""

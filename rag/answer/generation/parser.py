@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeAlias
+from itertools import chain
+from typing import ClassVar, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
+Found = TypeVar("Found")
 Record: TypeAlias = dict[str, object]
 Reply: TypeAlias = Literal[
     "quotes", "claims", "prose"
@@ -19,6 +22,7 @@ MOST = 64_000  # characters of one answer: four times what the default of 1,024 
 LARGEST = 8_000  # characters of one object: a sentence with twenty quotes of a paragraph each
 DEEPEST = 8  # a quote lies four deep in a root object; json would recurse
 MOST_UNREADABLE = 30  # then it is garbage; together with LARGEST, this bounds how often text is read again
+_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _LEADING = "AXYQ"  # labels are A1, A2, …; another letter where an article has such an id
 
 _BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|quote|say|missing|refusal)"\s*:')
@@ -214,6 +218,56 @@ def _unique(pairs: list[tuple[str, object]]) -> Record:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
+
+
+class ObjectReader(ABC, Generic[Found]):
+    """Turns a stream into what its objects say as they end; what they leave unsaid, when all has come."""
+
+    keys: ClassVar[frozenset[str]]  # one of them makes an object ours
+    most: ClassVar[int]  # of what is found; a model that goes on is going round in circles
+
+    def __init__(self) -> None:
+        self._objects = Objects(self.keys)
+        self._raw: list[str] = []
+        self._found = self._misread = 0
+        self.unfinished = False  # the stream ended inside an object; known after `close`
+
+    @property
+    def unreadable(self) -> int:
+        """How many objects could not be read, or were not what was asked for."""
+        return self._objects.unreadable + self._misread
+
+    @property
+    def full(self) -> bool:
+        """Whether more came than is read: the call can be ended."""
+        return self._objects.full or self._found >= self.most
+
+    def feed(self, text: str) -> Iterator[Found]:
+        """Yield what the objects say that end in this part of the stream, however it was cut."""
+        if not self._objects.full:
+            self._raw.append(text)
+        yield from self._counted(chain.from_iterable(map(self.said, self._objects.feed(text))))
+
+    def close(self) -> Iterator[Found]:
+        """Yield what stands in an object that never ended; where no object said anything, what prose says."""
+        yield from self._counted(chain.from_iterable(map(self.said, self._objects.close())))
+        self.unfinished = self._objects.unfinished
+        if not self._found:
+            yield from self._counted(self.told(_THOUGHTS.sub(" ", "".join(self._raw)[:MOST])))
+
+    def _counted(self, found: Iterable[Found]) -> Iterator[Found]:
+        for each in found:
+            if self._found < self.most:
+                self._found += 1
+                yield each
+
+    @abstractmethod
+    def said(self, record: Record) -> Iterator[Found]:
+        """Yield what an object says; what cannot be read of it adds to `_misread`."""
+
+    @abstractmethod
+    def told(self, text: str) -> Iterator[Found]:
+        """Yield what running text says."""
 
 
 class ArticleLabels:

@@ -16,13 +16,12 @@ from itertools import chain
 
 from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Fault, Passage, Statement
-from rag.answer.verification.normalise import flat
-from rag.answer.verification.quantities import PART, cited_articles, quantities, telling
 from rag.answer.verification.quotes import Places, is_long_enough
 from rag.answer.verification.sanitise import marked
 from rag.text.article_numbers import number_key
 from rag.text.highlight import sentences
 from rag.text.language import language_of
+from rag.text.quantities import PART, cited_articles, flat, quantities, telling
 from rag.text.references import Reference
 from rag.types import Article
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -192,7 +193,8 @@ class ModelJudge:
 
 @cache
 def _instructions() -> str:
-    return (files("rag.answer") / "prompts" / "judge.txt").read_text(encoding="utf-8").strip()
+    source = (files("rag.answer") / "prompts" / "judge.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(source)["instructions"]).strip()
 
 
 def _material(claim: str, articles: Sequence[Article]) -> str:

@@ -37,16 +37,18 @@ _WORD = re.compile(r"[^\W\d_]+")
 def marked(text: str, articles: str = "") -> bool:
     """Tell whether a line holds what must not be rendered, or what reads otherwise than it looks.
 
-    A long number or word that stands in what the cited articles say is the law's.
+    A long or odd word that stands in what the cited articles say is the law's. Telephone numbers and links
+    have no place in an answer, whoever wrote them.
     """
     composed = unicodedata.normalize("NFC", text)
     read = unicodedata.normalize("NFKC", composed.replace("\u00ad", "")).replace("。", ".")
-    if any(map(_odd, composed)) or _SIGNS.search(text) or _SIGNS.search(read):
+    if any(map(_odd, composed)) or _SIGNS.search(text) or _SIGNS.search(read) or _DIALLED.search(read):
+        return True
+    if any(_phone(number[0]) for number in _PHONE.finditer(text)):
         return True
     doubtful = [found[0] for pattern in (_BLOB, _MIXED_BLOB) for found in pattern.finditer(text)]
-    doubtful += [found[0] for pattern in (_COUNTRY, _DIALLED) for found in pattern.finditer(read)]
+    doubtful += [found[0] for found in _COUNTRY.finditer(read)]
     doubtful += [word for word in _WORD.findall(text) if _mixed(word)]
-    doubtful += [number[0] for number in _PHONE.finditer(text) if _phone(number[0])]
     return any(piece not in articles for piece in doubtful)
 
 

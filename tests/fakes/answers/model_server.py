@@ -115,6 +115,7 @@ class Exchange:
         self._handler.end_headers()
         if self._anthropic:
             usage = {"input_tokens": 7, "output_tokens": 1}
+            message: dict[str, Any]
             message = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": MODEL,
                        "stop_reason": None, "stop_sequence": None, "usage": usage}  # fmt: skip
             self._event({"type": "message_start", "message": message})

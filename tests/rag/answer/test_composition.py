@@ -174,8 +174,8 @@ def test_no_word_is_shown_that_is_not_the_laws_or_the_lists(raw: str, cut: int) 
     assert len(passages) <= MOST_PASSAGES
     assert sum(b - a for part in passages for a, b in part.spans) <= MOST_CHARACTERS + len(RULE)
     assert all(part.key in LINES for part in shown if isinstance(part, LinePart))
-    for part, after in pairwise([*shown, None]):
-        assert isinstance(part, PassagePart) or isinstance(after, PassagePart)
+    for before, after in pairwise([*shown, None]):
+        assert isinstance(before, PassagePart) or isinstance(after, PassagePart)
 
 
 def _leads(items: object, whole: set[int]) -> set[int]:

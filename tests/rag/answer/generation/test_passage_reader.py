@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.generation.parser import ArticleLabels
-from rag.answer.generation.passage_reader import MOST_CHOICES, PassageReader
+from rag.answer.generation.passage_reader import PassageReader
 from rag.answer.types import Choice, ChoicePiece, ConnectingLine, Refusal
 from rag.types import Article
 from tests.fakes.answers.model_server import REFUSAL, quote, root, say
@@ -121,7 +121,7 @@ def test_a_model_that_goes_on_is_ended() -> None:
     reader = PassageReader(ArticleLabels([article.id for article in LAW]), LAW)
     found = list(reader.feed(quote("A1.1") * 100))
 
-    assert len(found) == MOST_CHOICES
+    assert len(found) == PassageReader.most
     assert reader.full
 
 

@@ -89,7 +89,7 @@ def test_the_sentence_that_a_prompt_shows_as_an_example_passes_the_checks(langua
 def test_the_folder_holds_these_prompts_and_the_baseline() -> None:
     names = {path.name for path in (files("rag.answer") / "prompts").iterdir()}
 
-    assert names == {*(f"{name}.toml" for name in (*LANGUAGES, BASELINE)), "judge.txt"}
+    assert names == {*(f"{name}.toml" for name in (*LANGUAGES, BASELINE)), "judge.toml"}
     assert load(BASELINE).reply == "prose"
 
 

@@ -487,6 +487,7 @@ def test_limits_by_session_and_by_host() -> None:
             endings.append(last.ending)
 
     assert endings == [Ending.WRITTEN, Ending.LIMITED, Ending.WRITTEN, Ending.LIMITED]
+    assert isinstance(last, Answer)
     assert last.reason == "Too many answers were asked for. Try again in 60 seconds."
     assert len(server.seen) == 2
 

@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from importlib.resources import files
 from itertools import chain
 
-from rag.answer.screening.patterns import data
-from rag.answer.verification.normalise import word_pattern
 from rag.text.article_numbers import chinese_number
 from rag.text.code_names import CodeNames
+from rag.text.folding import level
 from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, parse_number_words
 from rag.text.references import Reference, find_references
 
 PART = "part"  # the unit of fractions
 ORDINAL = "ordinal"
 
-_DATA = data("units")
+_DATA = tomllib.loads((files("rag.text") / "units.toml").read_text(encoding="utf-8"))
+_ITALIAN_IS = re.compile(r"(?<!\w)[èÈ](?!\w)")  # without its accent it would be "and"
+
+
+def flat(text: str) -> str:
+    """Return a text in lower case, without accents, soft hyphens and typographic signs, blanks unified."""
+    joined = level(unicodedata.normalize("NFC", text)).replace("\u00ad", "")
+    joined = _ITALIAN_IS.sub("ee", joined)
+    return " ".join("".join(map(_plain, joined)).split())
+
+
+@lru_cache(maxsize=4096)
+def _plain(sign: str) -> str:
+    lower = sign.lower().replace("œ", "oe").replace("æ", "ae")
+    folded = unicodedata.normalize("NFD", lower)[0] if len(lower) == 1 else lower
+    return folded if folded.isalnum() else sign
+
+
+def word_pattern(*alternatives: str, language: str = "") -> re.Pattern[str]:
+    """Return the pattern of whole words of flat text; in Chinese, where nothing parts words, of signs.
+
+    Alternatives are patterns parted by spaces; "_" stands for a space inside one. None match nothing.
+    """
+    words = "|".join(" ".join(alternatives).split()).replace("_", " ")
+    if not words or language == "zh":
+        return re.compile(words or r"(?!)")
+    return re.compile(rf"(?<!\w)(?:{words})(?:(?!\w)|(?<='))")
+
+
 # (unit, how many of it one is) -> patterns of flat text
 _TIME, _OTHER, _HAN = (
     {
@@ -54,9 +84,6 @@ def unit_of(typed: str) -> tuple[str, int]:
 
 def _alternatives(units: Mapping[tuple[str, int], Sequence[str]]) -> str:
     return "|".join(sorted(chain.from_iterable(units.values()), key=len, reverse=True))
-
-
-TIME_WORDS = _alternatives(_TIME)  # the pattern of all words for spans of time that are written with letters
 
 
 _DIGITS = re.compile(

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.verification.normalise import flat
-from rag.answer.verification.quantities import quantities, telling
 from rag.text.numerals import parse_number_words
+from rag.text.quantities import flat, quantities, telling
 
 
 def _keys(text: str, language: str) -> list[tuple[Fraction, str]]:
