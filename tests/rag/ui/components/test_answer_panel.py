@@ -352,6 +352,14 @@ def test_an_answer_of_passages_stands_among_the_articles() -> None:
     assert "1er janvier 2025" in notice
 
 
+def test_what_the_answer_says_in_the_end_replaces_what_had_come() -> None:
+    app = written(FakeModel((WritingStarted(), RULE, CUT, Answer(Ending.WRITTEN, (DISTANCE,)))))
+
+    assert law(app) == slices(DISTANCE)
+    assert not body(app).all(class_="pd-line")
+    assert len(body(app).all(class_="pd-quote")) == len(SHOWN) + 1  # those above the cards
+
+
 def test_lines_are_in_the_language_of_the_page() -> None:
     app = opened(FakeModel(), locale="en-GB")
     press(app, "write")
