@@ -63,6 +63,10 @@ class Units:
                 pending += self.needs[unit]
         return tuple(sorted(found))
 
+    def touching(self, start: int, end: int) -> tuple[int, ...]:
+        """Return the units that have characters between two places."""
+        return tuple(i for i, (first, last) in enumerate(self.spans) if first < end and start < last)
+
     def runs(self, wanted: Iterable[int]) -> tuple[Span, ...]:
         """Return the spans of the text that show the wanted units and what they need; neighbours are one."""
         made: list[tuple[int, int]] = []  # first and last unit

@@ -1,4 +1,4 @@
-"""What a model writes, what the gate makes of it, and what a page may show."""
+"""What a model writes, what checks and a judge make of it, and what a page may show."""
 
 from __future__ import annotations
 

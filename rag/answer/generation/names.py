@@ -94,12 +94,7 @@ class Names:
                     self._places[article.id] = Places(article.text)
                 spans = self._places[article.id].find(part)[:1]
                 if spans and is_long_enough(part):
-                    touched = [
-                        i
-                        for i, (a, b) in enumerate(units(article.text, article.language).spans)
-                        if a < spans[0][1] and spans[0][0] < b
-                    ]
-                    if touched:
+                    if touched := units(article.text, article.language).touching(*spans[0]):
                         found.append(Choice(article.id, touched[0], touched[-1]))
                     break
         return list(dict.fromkeys(found))

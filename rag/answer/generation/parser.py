@@ -25,7 +25,7 @@ MOST_UNREADABLE = 30  # then it is garbage; together with LARGEST, this bounds h
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _LEADING = "AXYQ"  # labels are A1, A2, …; another letter where an article has such an id
 
-_BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|quote|say|missing|refusal)"\s*:')
+_BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|quote|say|refusal)"\s*:')
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 
 

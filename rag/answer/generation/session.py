@@ -81,6 +81,20 @@ class Endpoint:
     settings: ModelSettings
     clients: Clients
 
+    @property
+    def name(self) -> str:
+        """The model's name, without its provider."""
+        return self.settings.name
+
+    @property
+    def local(self) -> bool:
+        """Whether it runs on this machine for certain."""
+        return self.settings.local
+
+    def room(self) -> int:
+        """Return how many tokens it can read beside its answer."""
+        return self.settings.window - self.settings.output - _SLACK
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerResources:
@@ -118,7 +132,7 @@ class Job:
         self.composer = Composer(self.shown, self.question, self.likeness)
         self.started = 0.0
         self.prompt: Prompt | None = None
-        self.reader: PassageReader | ClaimReader | ProseReader | None = None
+        self.reader: PassageReader | ClaimReader | ProseReader = ProseReader("")  # until a prompt is made
         self.fitted = PromptContext(())
         self.parts: list[Part] = []
         self.claims: list[Claim] = []
@@ -144,14 +158,8 @@ class Job:
                 yield self.answer(Ending.LIMITED, FailureReason.BUSY, pause)
                 return
             yield from self.write()
-            yield self.finished()
         except Cancelled:
             yield self.answer(Ending.STOPPED)
-        except Failure as failure:
-            limited = failure.reason is FailureReason.SERVER_BUSY
-            ending = Ending.LIMITED if limited else Ending.FAILED
-            self.show_law()
-            yield self.answer(ending, failure.reason, (failure.wait or 60.0) if limited else None)
         except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
             log_failure(error, "the answer")
             yield self.answer(Ending.FAILED, FailureReason.UNEXPECTED)
@@ -167,9 +175,21 @@ class Job:
             return self.answer(ending, FailureReason.CUT if self.truncated else None)
         if self.refused:
             return self.answer(Ending.REFUSED)
-        return self.answer(Ending.EMPTY, None if self.claims else FailureReason.UNREADABLE)
+        return self.answer(Ending.EMPTY, FailureReason.UNREADABLE)
 
     def write(self) -> Iterator[Event]:
+        """Yield what comes of the model, and its answer."""
+        try:
+            yield from self.ask()
+            answer = self.finished()
+        except Failure as failure:
+            limited = failure.reason is FailureReason.SERVER_BUSY
+            ending = Ending.LIMITED if limited else Ending.FAILED
+            self.show_law()
+            answer = self.answer(ending, failure.reason, (failure.wait or 60.0) if limited else None)
+        yield answer
+
+    def ask(self) -> Iterator[Event]:
         """Ask the model and read it."""
         until = self.started + self.settings.whole
         deltas = request(
@@ -177,22 +197,18 @@ class Job:
         )
         with closing(deltas):
             for delta in deltas:
-                reader = self.reader
-                if reader is None:  # `prepare` makes it before anything comes
-                    return
                 if delta.token and not self.writing:
                     self.writing = True
                     yield WritingStarted()
                 self.truncated = self.truncated or delta.truncated
                 self.input_tokens = _more(self.input_tokens, delta.input_tokens)
                 self.output_tokens = _more(self.output_tokens, delta.output_tokens)
-                yield from self.read(reader.feed(delta.text))
-                if reader.full:
+                yield from self.read(self.reader.feed(delta.text))
+                if self.reader.full:
                     self.truncated = True
                     return
-        if self.reader is not None:
-            yield from self.read(self.reader.close())
-            self.truncated = self.truncated or self.reader.unfinished
+        yield from self.read(self.reader.close())
+        self.truncated = self.truncated or self.reader.unfinished
 
     def once_more(self) -> bool:
         """Take one more call from the limits of the host."""
@@ -203,11 +219,10 @@ class Job:
         prompt = self.prompt = self.means.prompt(self.language)
         as_of = self.means.as_of
         empty = prompt.messages(self.question, (), ArticleLabels(()), schema=schema, as_of=as_of)
-        room = self.settings.window - self.settings.output - _SLACK
         self.fitted = fit(
             self.articles,
             self.question,
-            room - tokens(empty.system) - tokens(empty.user),
+            self.means.model.room() - tokens(empty.system) - tokens(empty.user),
             self.analyser,
             lambda article: tokens(prompt.block(article, "", "A10", "0" * 16, as_of)) + 2,  # blank lines
             _NUMBER if prompt.reply == "quotes" else 0,
@@ -284,9 +299,13 @@ class Job:
         judge = self.means.judge
         if not isinstance(judge, Endpoint):
             return judge
-        failed: list[Failure] = []  # one failure is enough: the server is not asked again for each claim
+        failed: list[Failure] = []  # one is enough: a dead server is not asked again for each claim
 
         def say(system: str, user: str) -> str:
+            if (
+                tokens(system) + tokens(user) > judge.room()
+            ):  # cut articles would be judged as if they were whole
+                raise Failure(FailureReason.TOO_LONG)
             if failed or not self.once_more():
                 raise failed[0] if failed else Failure(FailureReason.BUSY)
             until = time.monotonic() + judge.settings.whole
@@ -297,27 +316,27 @@ class Job:
                 )
                 return "".join(delta.text for delta in deltas)
             except Failure as failure:
-                failed.append(failure)
+                if failure.reason not in (FailureReason.TOO_LONG, FailureReason.REJECTED):
+                    failed.append(failure)
                 raise
 
-        return ModelJudge(say, judge.settings.name, local=judge.settings.local)
+        return ModelJudge(say, judge.name, local=judge.local)
 
     def answer(
         self, ending: Ending, reason: FailureReason | None = None, wait: float | None = None
     ) -> Answer:
         """Return an answer of what has come so far."""
         seconds = None if wait is None else max(1, math.ceil(wait))
-        judge = self.means.judge
         return Answer(
             ending,
             tuple(self.parts),
             self.removed,
-            0 if self.reader is None else self.reader.unreadable,
+            self.reader.unreadable,
             self.composer.withheld,
             self.fitted.trimmed,
             (*self.fitted.left_out, *self.unseen),
             model=self.settings.name,
-            judge=(judge.settings.name if isinstance(judge, Endpoint) else judge.name) if judge else "",
+            judge=self.means.judge.name if self.means.judge else "",
             prompt_version="" if self.prompt is None else self.prompt.id,
             usage=Usage(time.monotonic() - self.started, self.input_tokens, self.output_tokens),
             reason="" if reason is None else self.means.say(str(reason), seconds=seconds),

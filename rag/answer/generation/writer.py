@@ -56,12 +56,12 @@ class ModelWriter:
     @property
     def name(self) -> str:
         """The model's name, without its provider."""
-        return self._means.model.settings.name
+        return self._means.model.name
 
     @property
     def local(self) -> bool:
         """Whether the model runs on this machine for certain."""
-        return self._means.model.settings.local
+        return self._means.model.local
 
     @property
     def articles(self) -> int | None:
@@ -71,16 +71,12 @@ class ModelWriter:
     @property
     def judge(self) -> str:
         """The name of what judges; empty where the model only chooses passages of law."""
-        judge = self._means.judge
-        if judge is None:
-            return ""
-        return judge.settings.name if isinstance(judge, Endpoint) else judge.name
+        return self._means.judge.name if self._means.judge else ""
 
     @property
     def judge_local(self) -> bool:
         """Whether nothing is sent to another machine to be judged, for certain."""
-        judge = self._means.judge
-        return judge is None or (judge.settings.local if isinstance(judge, Endpoint) else judge.local)
+        return self._means.judge is None or self._means.judge.local
 
     @property
     def withholds(self) -> bool:

@@ -90,8 +90,9 @@ def law_of(claims: Sequence[Claim], shown: Mapping[str, Article]) -> Iterator[Ch
         said = claim.statement
         quoted = passages(said, shown)
         for place in quoted:
-            touched = _touched(place, shown[place.article_id])
-            yield Choice(place.article_id, touched[0], touched[-1])
+            article = shown[place.article_id]
+            touched = units(article.text, article.language).touching(place.start, place.end)
+            yield Choice(article.id, touched[0], touched[-1])
         for id_ in said.article_ids:
             if id_ in shown and all(place.article_id != id_ for place in quoted):
                 yield Choice(id_, None, None, said.text)
@@ -103,16 +104,11 @@ def _carrying(claim: Claim, shown: Mapping[str, Article]) -> Iterator[Passage]:
     places = (named,) if named is not None else passages(claim.statement, shown)
     for id_ in dict.fromkeys(place.article_id for place in places):
         article = shown[id_]
-        wanted = [unit for place in places if place.article_id == id_ for unit in _touched(place, article)]
-        for start, end in units(article.text, article.language).runs(wanted):
+        own = units(article.text, article.language)
+        here = (place for place in places if place.article_id == id_)
+        for start, end in own.runs(unit for place in here for unit in own.touching(place.start, place.end)):
             if not unfit(article.text[start:end]):
                 yield Passage(id_, start, end)
-
-
-def _touched(place: Passage, article: Article) -> list[int]:
-    """Return the units of an article that a place lies in."""
-    spans = units(article.text, article.language).spans
-    return [i for i, (start, end) in enumerate(spans) if start < place.end and place.start < end]
 
 
 def _rejected(claim: Claim) -> RejectedSentence:

@@ -149,7 +149,7 @@ class _Counted:
             case (Fraction() as value, ""):
                 return value in self.bare or value <= SMALL
             case (Fraction() as value, "ordinal"):
-                return (1 / value, PART) in self.whole
+                return value > 0 and (1 / value, PART) in self.whole
         return False
 
 

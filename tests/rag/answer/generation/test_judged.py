@@ -228,6 +228,18 @@ def test_a_dead_judge_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert (found.ending, asked) == (Ending.UNVERIFIED, 1)
 
 
+def test_articles_that_the_judge_has_no_room_for_are_not_judged_by_half() -> None:
+    long = Article("LONG", "Code des moulins", "10", ARTICLES[0].text + " Le meunier moud le grain." * 200)
+    claims = [KEYS_CLAIM, sentence("Le meunier moud.", ("A2", "Le meunier moud le grain"))]
+    with serving(good(claims)) as server, serving(judging(ACCEPTS)) as second:
+        made = writer(server, judge=settings(second, window=1024, output=64))
+        *_, last = made.write(QUESTION, [ARTICLES[0], long], "fr")
+
+    assert isinstance(last, Answer)
+    assert [part.verified for part in last.parts if isinstance(part, ClaimPart)] == [True, False]
+    assert len(second.seen) == 1
+
+
 def test_a_judge_that_recovers_is_asked_again() -> None:
     calls = iter([fails(503)])
 

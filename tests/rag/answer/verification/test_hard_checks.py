@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from rag.answer.types import Fault, Passage, Quote, Statement
 from rag.answer.verification.hard_checks import LONGEST, MOST_QUOTES, faults, passages
@@ -144,3 +146,24 @@ def test_all_faults_of_a_sentence_are_told_in_one_order() -> None:
     bad = Statement("Selon la jurisprudence, tous paient 900 euros : **vite**.", ("GONE", "DEP"))
 
     assert faults(bad, LAW) == (Fault.NOT_SHOWN, Fault.NUMBER, Fault.ABSOLUTE, Fault.AUTHORITY, Fault.MARKUP)
+
+
+WORDS = (
+    "le toujours tous deux mois 3 000 € 第零 第三 un quart jamais not article 1907 § 0 1/0 2/3 nul seulement tribunal "
+    "dans les selon l'article 12 zwei mai www.x.fr * \u200b \ud83d"
+)
+TEXTS = st.lists(st.sampled_from(WORDS.split(" ")) | st.text(max_size=6), max_size=12).map(" ".join)
+
+
+@given(
+    TEXTS, st.sampled_from([*LAW]), TEXTS, st.sampled_from([None, "fr", "en", "de", "it", "nl", "zh", "xx"])
+)
+@example("第零", "ZH", "", "zh")
+def test_any_sentence_is_checked(text: str, cited: str, question: str, language: str | None) -> None:
+    said = Statement(text, (cited,), (Quote(cited, text),))
+
+    found = faults(said, LAW, question, language)
+
+    assert list(found) == [fault for fault in Fault if fault in found]
+    for place in passages(said, LAW):
+        assert 0 <= place.start < place.end <= len(LAW[cited].text)
