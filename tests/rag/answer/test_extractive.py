@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indexes
-from rag.answer.extractive import LONGEST, Extract, Extractor, ExtractiveWriter
+from rag.answer.extractive import LONGEST, Extract, ExtractiveWriter, Extractor
 from rag.answer.passages import units
 from rag.answer.types import Answer, Ending, PassagePart
 from rag.text.analysers import analyser
@@ -167,7 +167,15 @@ def test_other_languages(language: str, text: str, question: str, expected: str)
 @given(
     st.lists(
         st.sampled_from(
-            ["Le mur est commun.", "Toutefois, non.", "Il paie :", "1° le mur ;", "2° abc.", "b" * 300, "x 😀\n"]
+            [
+                "Le mur est commun.",
+                "Toutefois, non.",
+                "Il paie :",
+                "1° le mur ;",
+                "2° abc.",
+                "b" * 300,
+                "x 😀\n",
+            ]
         ),
         max_size=25,
     ).map(" ".join),
