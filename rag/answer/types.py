@@ -149,7 +149,7 @@ class RejectedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one answer took."""
+    """What one answer took, its judge included."""
 
     seconds: float = 0.0
     input_tokens: int | None = None  # None: the model did not say

@@ -6,7 +6,7 @@ import functools
 import logging
 import math
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from rag.answer.composition import Composer
 from rag.answer.generation import prompt as prompts
 from rag.answer.generation.claim_reader import ClaimReader, ProseReader
-from rag.answer.generation.client import Clients
+from rag.answer.generation.client import Clients, Delta
 from rag.answer.generation.context import PromptContext, fit, tokens
 from rag.answer.generation.errors import Failure, FailureReason, Translate, english
 from rag.answer.generation.parser import ArticleLabels, join_surrogates
@@ -138,8 +138,7 @@ class Job:
         self.claims: list[Claim] = []
         self.removed: tuple[RejectedSentence, ...] = ()
         self.refused = self.writing = self.truncated = self.judge_failed = False
-        self.input_tokens: int | None = None
-        self.output_tokens: int | None = None
+        self.calls: list[_Counts] = []  # that have given something: the writer's, and the judge's
 
     def likeness(self, text: str, sentence: str) -> float:
         """Return the share of a text's words that a sentence has."""
@@ -195,14 +194,14 @@ class Job:
         deltas = request(
             self.settings, self.means.model.clients, self.prepare, until, self.cancel, self.once_more
         )
+        self.calls.append(counts := _Counts())
         with closing(deltas):
             for delta in deltas:
                 if delta.token and not self.writing:
                     self.writing = True
                     yield WritingStarted()
                 self.truncated = self.truncated or delta.truncated
-                self.input_tokens = _more(self.input_tokens, delta.input_tokens)
-                self.output_tokens = _more(self.output_tokens, delta.output_tokens)
+                counts.add(delta)
                 yield from self.read(self.reader.feed(delta.text))
                 if self.reader.full:
                     self.truncated = True
@@ -314,7 +313,8 @@ class Job:
                 deltas = request(
                     judge.settings, judge.clients, lambda _: sent, until, self.cancel, self.once_more
                 )
-                return "".join(delta.text for delta in deltas)
+                self.calls.append(counts := _Counts())
+                return "".join(counts.add(delta) for delta in deltas)
             except Failure as failure:
                 if failure.reason not in (FailureReason.TOO_LONG, FailureReason.REJECTED):
                     failed.append(failure)
@@ -338,7 +338,11 @@ class Job:
             model=self.settings.name,
             judge=self.means.judge.name if self.means.judge else "",
             prompt_version="" if self.prompt is None else self.prompt.id,
-            usage=Usage(time.monotonic() - self.started, self.input_tokens, self.output_tokens),
+            usage=Usage(
+                time.monotonic() - self.started,
+                _sum(call.read for call in self.calls),
+                _sum(call.written for call in self.calls),
+            ),
             reason="" if reason is None else self.means.say(str(reason), seconds=seconds),
             wait=seconds,
         )
@@ -369,6 +373,21 @@ def _judgement(future: Future[Judgement]) -> Judgement:
     return NOT_JUDGED
 
 
-def _more(known: int | None, reported: int | None) -> int | None:
-    """Return the larger count: some servers repeat a running total, others tell it once."""
-    return max((count for count in (known, reported) if count is not None), default=None)
+@dataclass(slots=True)
+class _Counts:
+    """The tokens of one call; of each count the larger: some servers repeat a total, others tell it once."""
+
+    read: int | None = None
+    written: int | None = None
+
+    def add(self, delta: Delta) -> str:
+        """Count a chunk, and return its text."""
+        self.read = max(self.read or 0, delta.input_tokens or 0) or None
+        self.written = max(self.written or 0, delta.output_tokens or 0) or None
+        return delta.text
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """Return all of them together; None if one is not known."""
+    known = list(counts)
+    return sum(filter(None, known)) if known and None not in known else None

@@ -107,6 +107,7 @@ def test_a_second_model_that_accepts() -> None:
     found, asked = judged(CLAIMS, judging(ACCEPTS))
 
     assert (found.ending, found.judge, asked) == (Ending.WRITTEN, "scripted", 2)
+    assert (found.usage.input_tokens, found.usage.output_tokens) == (21, 33)  # of three calls
     assert [(part.text, part.verified) for part in found.parts if isinstance(part, ClaimPart)] == [
         (KEYS_TEXT, True),
         (RENT_TEXT, True),
