@@ -103,7 +103,7 @@ WINDOW, WHOLE = 200_000, 3_600.0  # tokens and seconds: nothing is trimmed, no j
 PARTS = (LinePart, PassagePart, ClaimPart, GapPart)
 COPIED = 0.85  # of a sentence's words that stand side by side in an answer that copied it
 LEAST_WORDS = 4  # of a sentence that is looked for so
-LEAST_HONEST, MOST_LIES = 0.8, 0.05  # what a judge should reach; the second bounds the calibration
+MOST_LIES = 0.05  # that a judge may show: bounds the threshold that is proposed
 
 
 @dataclass(frozen=True, slots=True)
