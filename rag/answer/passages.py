@@ -100,12 +100,12 @@ def units(text: str, language: str | None = None) -> Units:
             for i in listed:
                 needs[i].update(listed)
     back, itself = _pointing(language_of(text, language))
-    for i, unit in enumerate(written[1:], start=1):
+    for i, unit in enumerate(written):
         opening = plain(unit[:OPENING])
         points = unit[:1].islower() or (back.search(opening) and not itself.search(opening))
-        if points and leads[i] is None and not _ITEM.match(unit):
-            needs[i].add(i - 1)
-        if _limits().search(opening):  # it narrows what stands before it, which needs it too
+        if points and leads[i] is None and not _ITEM.match(unit) and len(written) > 1:
+            needs[i].add(i - 1 if i else 1)  # the first one points on, or to the headings
+        if i and _limits().search(opening):  # it narrows what stands before it, which needs it too
             needs[i].add(i - 1)
             needs[i - 1].add(i)
     beside = tuple(frozenset(of - {i}) for i, of in enumerate(needs))
