@@ -43,9 +43,11 @@ class Names:
         self._by_number: dict[str, list[str]] = {}
         for article in articles:
             self._by_number.setdefault(number_key(article.article_no), []).append(article.id)
-        own = sorted({a.article_no for a in articles if len(self._by_number[number_key(a.article_no)]) == 1})
-        numbers = "|".join(map(re.escape, own)) or "(?!)"
-        self._numbered_unit = re.compile(rf"(?<![\w.-])(?P<number>{numbers})\.(?P<first>\d{{1,2}})(?![\w-])")
+        of = {a.article_no: a.id for a in articles if len(self._by_number[number_key(a.article_no)]) == 1} | {
+            id_: id_ for id_ in self._at if not id_.isdigit()
+        }
+        self._unit_of, names = of, "|".join(map(re.escape, sorted(of, key=len, reverse=True))) or "(?!)"
+        self._named_unit = re.compile(rf"(?<![\w.-])(?P<name>{names})\.(?P<first>\d{{1,2}})(?![\w-])")
 
     def ids(self, text: str) -> list[str]:
         """Return the articles that a text names, by label, number or id; those shown only."""
@@ -129,8 +131,8 @@ class Names:
                 found.append(Choice(id_, first, last))
             elif id_ not in whole:
                 whole.append(id_)
-        for each in self._numbered_unit.finditer(text):  # "1242.3"
-            [id_] = self._by_number[number_key(each["number"])]
+        for each in self._named_unit.finditer(text):  # "1242.3", "CC-1242.3"
+            id_ = self._unit_of[each["name"]]
             at = int(each["first"]) - 1
             if 0 <= at < len(units(self._at[id_].text, self._at[id_].language).spans):
                 found.append(Choice(id_, at, at))

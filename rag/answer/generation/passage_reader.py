@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from rag.answer.generation.names import Names
+from rag.answer.generation.names import LEAST_WORDS, Names
 from rag.answer.generation.parser import ArticleLabels, ObjectReader, Record
 from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import LINES, Choice, ChoicePiece, ConnectingLine, Refusal
@@ -77,8 +77,10 @@ class PassageReader(ObjectReader[ChoicePiece]):
                 yield ConnectingLine(said[1])
             if _refusing().search(plain(part)) and not self._names.copied(part):
                 continue  # "article 12 does not answer this" chooses nothing
+            source = len(part.split()) < LEAST_WORDS  # "(Article 671)", behind a sentence that was copied
             for choice in self._names.choices(part):
-                if choice not in seen:
+                copied = any(other.article_id == choice.article_id for other in seen)
+                if choice not in seen and not (source and copied and choice.first is None):
                     seen.add(choice)
                     yield choice
             self._misread += self._names.unknown(part)

@@ -92,6 +92,9 @@ def test_how_a_stream_is_cut_changes_nothing(raw: str, data: st.DataObject) -> N
         ('{"answer": [{"say": "rule"}, {"quote": "A1.2"}, {"quote": "A2', [("KEYS", 1, 1)]),
         ("L'article 7 ne répond pas à la question. Voyez A2.1.", [("RENT", 0, 0)]),
         ("Voyez A8.1 et l'article 4.", []),
+        ("Voyez KEYS.2 et 1907-1.1.", [("KEYS", 1, 1), ("SAIL", 0, 0)]),
+        (f"« {KEYS.split('. ')[1]}. » (Article 7)", [("KEYS", 1, 1)]),
+        (f"{KEYS.split('. ')[1]}. (Code des moulins, article 7)", [("KEYS", 1, 1)]),
     ],
 )
 def test_sloppy_output_is_read_too(raw: str, expected: list[tuple[str, int | None, int | None]]) -> None:
