@@ -1,7 +1,7 @@
 """`python -m training.eval answers check`: what checks and a judge let through of sentences and answers.
 
 The material, `material/sentences.jsonl` and `material/answers.jsonl`, was written over the law that ships by
-people who had not read the checks, with what a careful reader says of each line, and split in dev and test.
+a machine apart from the checks, with what a careful reader says of each line, and split in dev and test.
 Labels were given twice: `honest` and `useful`, and independently `second`.
 
 A *sentence* is shown if the hard checks find no fault ("hard checks alone": no judge can show more) and, with
