@@ -22,6 +22,7 @@ MOST_PASSAGES = 10
 MOST_CHARACTERS = 4_000  # of all passages: more is the list of articles over again
 WHOLE = 700  # characters of an article that is shown whole where no sentence of it was named
 
+_AFTER = ("but", "also", "otherwise")  # lines that say nothing before the first passage
 # (text, sentence) -> how much of the text the sentence says, 0 to 1
 Likeness = Callable[[str, str], float]
 
@@ -34,6 +35,7 @@ class Composer:
     question: str
     likeness: Likeness
     withheld: int = 0  # passages that lead away from the law
+    cut: bool = False  # more was chosen than is shown
     _line: str | None = None
     _shown: set[tuple[str, int]] = field(default_factory=set)
     _characters: int = 0
@@ -42,19 +44,20 @@ class Composer:
     def add(self, piece: Choice | ConnectingLine) -> Iterator[LinePart | PassagePart]:
         """Yield what one piece adds; a line waits for the passage that follows it."""
         if isinstance(piece, ConnectingLine):
-            self._line = piece.key
+            if self._passages or piece.key not in _AFTER:
+                self._line = piece.key
             return
+        said, self._line = self._line, None  # where its passage is not shown, nothing follows it
         part = self._passage(piece)
         if part is None:
             return
-        if self._line is not None:
-            yield LinePart(self._line)
-            self._line = None
+        if said is not None:
+            yield LinePart(said)
         yield part
 
     def _passage(self, choice: Choice) -> PassagePart | None:
         article = self.articles.get(choice.article_id)
-        if article is None or self._passages == MOST_PASSAGES:
+        if article is None:
             return None
         own = units(article.text, article.language)
         chosen = [i for i in self._chosen(choice, article, own) if (article.id, i) not in self._shown]
@@ -63,7 +66,8 @@ class Composer:
         shown = own.closure(chosen)
         spans = own.runs(chosen)
         size = sum(end - start for start, end in spans)
-        if self._passages and self._characters + size > MOST_CHARACTERS:
+        if self._passages == MOST_PASSAGES or (self._passages and self._characters + size > MOST_CHARACTERS):
+            self.cut = True
             return None
         if any(unfit(article.text[start:end]) for start, end in spans):
             self.withheld += 1

@@ -30,7 +30,9 @@ _ITEM = re.compile(  # begins an item of a list: 1°, 1., 1), a), (a), iv), -, �
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"^[（(]?(?:1|a|i|一)[.)）、°º]", re.IGNORECASE)
-_LEADS = re.compile(r"[:：]$")
+_LEADS = re.compile(  # into a list: a colon, "one of the following."
+    r"[:：]$|(?:suivante?s?|ci-après|following|below|folgende[nrs]?|seguent[ei]|volgende)\.$", re.IGNORECASE
+)
 _GOES_ON = re.compile(r"[;；,，、]$")
 _ALL = re.compile(r"(?:\b(?:et|and|und|sowie)|[且并和及])[;；,，]?$", re.IGNORECASE)  # every item counts
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
+from rag.answer.verification.sanitise import ThoughtFilter
+
 Found = TypeVar("Found")
 Record: TypeAlias = dict[str, object]
 Reply: TypeAlias = Literal[
@@ -22,7 +24,6 @@ MOST = 64_000  # characters of one answer: four times what the default of 1,024 
 LARGEST = 8_000  # characters of one object: a sentence with twenty quotes of a paragraph each
 DEEPEST = 8  # a quote lies four deep in a root object; json would recurse
 MOST_UNREADABLE = 30  # then it is garbage; together with LARGEST, this bounds how often text is read again
-_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _LEADING = "AXYQ"  # labels are A1, A2, …; another letter where an article has such an id
 
 _BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|quote|say|refusal)"\s*:')
@@ -227,7 +228,7 @@ class ObjectReader(ABC, Generic[Found]):
     most: ClassVar[int]  # of what is found; a model that goes on is going round in circles
 
     def __init__(self) -> None:
-        self._objects = Objects(self.keys)
+        self._objects, self._thoughts = Objects(self.keys), ThoughtFilter()
         self._raw: list[str] = []
         self._found = self._misread = 0
         self.unfinished = False  # the stream ended inside an object; known after `close`
@@ -244,16 +245,20 @@ class ObjectReader(ABC, Generic[Found]):
 
     def feed(self, text: str) -> Iterator[Found]:
         """Yield what the objects say that end in this part of the stream, however it was cut."""
-        if not self._objects.full:
-            self._raw.append(text)
-        yield from self._counted(chain.from_iterable(map(self.said, self._objects.feed(text))))
+        yield from self._read(self._thoughts.feed(text))
 
     def close(self) -> Iterator[Found]:
         """Yield what stands in an object that never ended; where no object said anything, what prose says."""
+        yield from self._read(self._thoughts.close())
         yield from self._counted(chain.from_iterable(map(self.said, self._objects.close())))
         self.unfinished = self._objects.unfinished
         if not self._found:
-            yield from self._counted(self.told(_THOUGHTS.sub(" ", "".join(self._raw)[:MOST])))
+            yield from self._counted(self.told("".join(self._raw)[:MOST]))
+
+    def _read(self, text: str) -> Iterator[Found]:
+        if not self._objects.full:
+            self._raw.append(text)
+        yield from self._counted(chain.from_iterable(map(self.said, self._objects.feed(text))))
 
     def _counted(self, found: Iterable[Found]) -> Iterator[Found]:
         for each in found:

@@ -18,6 +18,7 @@ from rag.text.highlight import sentences
 from rag.types import Article
 
 SHORT = 900  # characters of a reply that may refuse in its own words
+UNKNOWN = Choice("", None, None)  # a passage that is none of those shown: a line before it leads nowhere
 _NONE = re.compile(r"\"(?:answer|passages|quotes)\"\s*:\s*\[\s*\]")
 _LINE = re.compile(r"\"say\"\s*:\s*\"([a-z_]+)\"")
 
@@ -52,9 +53,10 @@ class PassageReader(ObjectReader[ChoicePiece]):
             if isinstance(one, str):
                 choices = self._names.choices(one)
                 self._misread += not choices
-                yield from choices
+                yield from choices or [UNKNOWN]
             elif one is not None:
                 self._misread += 1
+                yield UNKNOWN
         if record.get("refusal") is True:
             yield Refusal()
 

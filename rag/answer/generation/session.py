@@ -171,7 +171,7 @@ class Job:
         if any(not isinstance(part, LinePart) for part in self.parts):
             if ending is Ending.UNVERIFIED:
                 return self.answer(ending, FailureReason.JUDGE if self.judge_failed else None)
-            return self.answer(ending, FailureReason.CUT if self.truncated else None)
+            return self.answer(ending, FailureReason.CUT if self.truncated or self.composer.cut else None)
         if self.refused:
             return self.answer(Ending.REFUSED)
         return self.answer(Ending.EMPTY, FailureReason.UNREADABLE)
@@ -258,8 +258,8 @@ class Job:
 
     def decide(self) -> Ending:
         """Have the claims judged, and decide by the whole what is shown."""
-        withhold, language = self.means.withhold, self.language
-        found = decided(self.judged(), self.shown, withhold=withhold, language=language)
+        withhold, language, unread = self.means.withhold, self.language, self.reader.unreadable
+        found = decided(self.judged(), self.shown, withhold=withhold, language=language, unreadable=unread)
         self.parts, self.removed = list(found.parts), found.removed
         if found.parts:
             return Ending.WRITTEN
@@ -273,10 +273,10 @@ class Job:
 
     def judged(self) -> list[Claim]:
         """Return the claims with what the judge says; it reads several at once, and has its time for all."""
-        judge = self.judge()
+        until = time.monotonic() + self.settings.whole
+        judge = self.judge(until)
         if judge is None:
             return self.claims
-        until = time.monotonic() + self.settings.whole
         with closing(_Pool()) as pool:
             asked = [
                 None if claim.faults else pool.submit(judge.judge, claim.statement.text, self.cited(claim))
@@ -294,8 +294,8 @@ class Job:
         """Return the articles that a claim cites, of those shown."""
         return [self.shown[id_] for id_ in claim.statement.article_ids if id_ in self.shown]
 
-    def judge(self) -> Judge | None:
-        """Return who judges this answer."""
+    def judge(self, until: float) -> Judge | None:
+        """Return who judges this answer, and until when."""
         judge = self.means.judge
         if not isinstance(judge, Endpoint):
             return judge
@@ -308,14 +308,17 @@ class Job:
                 raise Failure(FailureReason.TOO_LONG)
             if failed or not self.once_more():
                 raise failed[0] if failed else Failure(FailureReason.BUSY)
-            until = time.monotonic() + judge.settings.whole
+            ends = min(until, time.monotonic() + judge.settings.whole)
             sent = Messages(system, user)
             try:
                 deltas = request(
-                    judge.settings, judge.clients, lambda _: sent, until, self.cancel, self.once_more
+                    judge.settings, judge.clients, lambda _: sent, ends, self.cancel, self.once_more
                 )
                 self.calls.append(counts := _Counts())
-                return "".join(counts.add(delta) for delta in deltas)
+                reply = "".join(counts.add(delta) for delta in deltas)
+                if counts.truncated:  # what it decided in the end is not there
+                    raise Failure(FailureReason.TOO_LONG)
+                return reply
             except Failure as failure:
                 if failure.reason not in (FailureReason.TOO_LONG, FailureReason.REJECTED):
                     failed.append(failure)
@@ -380,11 +383,13 @@ class _Counts:
 
     read: int | None = None
     written: int | None = None
+    truncated: bool = False  # it reached the bound of its output
 
     def add(self, delta: Delta) -> str:
         """Count a chunk, and return its text."""
         self.read = max(self.read or 0, delta.input_tokens or 0) or None
         self.written = max(self.written or 0, delta.output_tokens or 0) or None
+        self.truncated = self.truncated or delta.truncated
         return delta.text
 
 

@@ -47,17 +47,19 @@ def decided(
     *,
     withhold: bool = False,
     language: str | None = None,
+    unreadable: int = 0,
 ) -> Decision:
     """Decide by the whole what is shown, of claims most likely in a language; `shown` are the articles by id.
 
     The answer falls if its first claim is not verified, or one that sets a condition or an exception, or more
-    than half of the claims. Others that are not verified are marked, or with `withhold` removed; those with
-    which a hard check found something, or that the law contradicts, are removed. Where some were, there is a
-    gap.
+    than half of the claims; and if some could not be read, for one of these may have been the exception.
+    Others that are not verified are marked, or with `withhold` removed; those with which a hard check found
+    something, or that the law contradicts, are removed. Where some were, there is a gap.
     """
     lost = [claim for claim in claims if not claim.verified]
     if (
         not claims
+        or unreadable
         or not claims[0].verified
         or any(restricts(claim.statement.text, language) for claim in lost)
         or len(lost) > HALF * len(claims)
@@ -71,7 +73,7 @@ def decided(
             removed.append(_rejected(claim))
             contradicted = verdict is Verdict.CONTRADICTED
             if parts and isinstance(parts[-1], GapPart):
-                contradicted = parts.pop() == GapPart(contradicted=True) or contradicted
+                contradicted = parts.pop() == GapPart(contradicted=True) and contradicted
             parts.append(GapPart(contradicted))
             continue
         said = claim.statement
@@ -87,7 +89,15 @@ def restricts(text: str, likely: str | None = None) -> bool:
 
 @cache
 def _restricting(language: str) -> re.Pattern[str]:
-    return any_of([data("absolutes")["narrowed"][language], data("absolutes")["only"][language]])
+    limits, absolutes = data("limits"), data("absolutes")
+    return any_of(
+        [
+            *limits["opens"],
+            limits["within"][language],
+            absolutes["narrowed"][language],
+            absolutes["only"][language],
+        ]
+    )
 
 
 def law_of(claims: Sequence[Claim], shown: Mapping[str, Article]) -> Iterator[Choice]:

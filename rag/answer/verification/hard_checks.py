@@ -28,6 +28,7 @@ from rag.types import Article
 LONGEST = 2_000  # characters of a sentence; a longer one is none
 MOST_QUOTES = 20  # of a sentence; more are no sentence's support
 NARROWED, DENIED = "narrowed", "denied"  # of absolutes.toml: what allows "only" and "never" besides
+TAKING_BACK = "taking_back"  # what takes an absolute back
 SMALL = 2  # a number without a unit up to which it only tells one from several
 RECENT = 512  # articles whose numbers and words stay at hand
 
@@ -83,7 +84,7 @@ def _claim_faults(text: str, cited: Sequence[Article], question: str, likely: st
         number in law or number in asked for number in _numbers(text, language, codes).whole
     ):
         yield Fault.NUMBER
-    said = _kinds("absolutes", text, language, taken_back=True) - {NARROWED, DENIED}
+    said = _kinds("absolutes", text, language, taken_back=True) - {NARROWED, DENIED, TAKING_BACK}
     allowed = set(chain.from_iterable(_law_kinds("absolutes", article) for article in cited))
     allowed |= {"only"} if NARROWED in allowed else set()
     allowed |= {"never"} if DENIED in allowed else set()
@@ -108,7 +109,7 @@ def _kinds(name: str, text: str, language: str, *, taken_back: bool = False) -> 
     bare, patterns = plain(text), _patterns(name, language)
 
     def denied(found: re.Match[str]) -> bool:
-        before = patterns[DENIED].finditer(bare, max(0, found.start() - 12), found.start())
+        before = patterns[TAKING_BACK].finditer(bare, max(0, found.start() - 12), found.start())
         return any(not bare[each.end() : found.start()].strip() for each in before)
 
     return frozenset(
@@ -175,12 +176,16 @@ def _law_numbers(article: Article, codes: tuple[str, ...]) -> _Counted:
 def _names_other_articles(text: str, cited: Sequence[Article], codes: tuple[str, ...], language: str) -> bool:
     """Tell whether an article is named that is none of the cited, nor named by one of them."""
     own = {(number_key(article.article_no), article.code) for article in cited}
-    in_law = {each.number for article in cited for each in _references(article, codes)}
+    in_law = [each for article in cited for each in _references(article, codes)]
 
     def known(each: Reference) -> bool:
         held = each.code is not None or each.code_named is None
         mine = held and any(n == each.number and each.code in (None, code) for n, code in own)
-        return mine or each.number in in_law
+        return mine or any(
+            each.number == other.number
+            and (not each.code_named or (each.code, each.code_named) == (other.code, other.code_named))
+            for other in in_law
+        )
 
     return not all(map(known, cited_articles(text, codes, language)))
 

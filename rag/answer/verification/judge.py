@@ -19,8 +19,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from rag.answer.passages import units
 from rag.answer.types import VERDICTS, Passage, Verdict
-from rag.answer.verification.quotes import places
+from rag.answer.verification.quotes import is_long_enough, places
+from rag.answer.verification.sanitise import without_thoughts
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.highlight import sentences
 from rag.types import Article
@@ -221,25 +223,26 @@ _OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
 
 
 def read(reply: str, articles: Sequence[Article]) -> Judgement:
-    """Read a reply; the last object in it with a verdict counts."""
-    for found in reversed(_OBJECT.findall(reply[:LONGEST])):
-        try:
-            record = json.loads(found)
-        except ValueError:
-            continue
-        verdict, words = record.get("verdict"), record.get("words")
-        if verdict not in VERDICTS:
-            continue
-        passage = find(words, articles) if isinstance(words, str) else None
-        if verdict != Verdict.ABSENT and passage is None:
-            return NOT_JUDGED
-        return Judgement(Verdict(verdict), passage)
-    return NOT_JUDGED
+    """Read a reply, without its thoughts; its last object counts, or none: those before may be drafts."""
+    objects = _OBJECT.findall(without_thoughts(reply)) if len(reply) <= LONGEST else []
+    try:
+        record = json.loads(objects[-1]) if objects else {}
+    except ValueError:
+        return NOT_JUDGED
+    verdict, words = record.get("verdict"), record.get("words")
+    if verdict not in VERDICTS:
+        return NOT_JUDGED
+    passage = find(words, articles) if isinstance(words, str) else None
+    if verdict != Verdict.ABSENT and passage is None:
+        return NOT_JUDGED
+    return Judgement(Verdict(verdict), passage)
 
 
 def find(words: str, articles: Sequence[Article]) -> Passage | None:
-    """Return where words stand in the first article that has them; None where none has."""
+    """Return where words stand in the first article that has them; None where none has, or for too few."""
     for article in articles:
-        if spans := places(article.text).find(words):
-            return Passage(article.id, *spans[0])
+        for start, end in places(article.text).find(words)[:1]:
+            whole = (start, end) in units(article.text, article.language).spans
+            if whole or is_long_enough(words):
+                return Passage(article.id, start, end)
     return None

@@ -99,3 +99,49 @@ def _phone(number: str) -> bool:
     digits = sum(map(str.isdigit, number))
     whole = number.strip(" .()-/")
     return digits >= _LEAST_PHONE and not (_DATE.fullmatch(whole) or _GROUPED.fullmatch(whole))
+
+
+_THOUGHTS = ("think", "thinking", "reasoning")
+_OPENS = re.compile(rf"<({'|'.join(_THOUGHTS)})>", re.IGNORECASE)
+_LONGEST_TAG = len("</reasoning>")
+
+
+class ThoughtFilter:
+    """Takes out of a stream what a model thinks between tags, however the stream is cut."""
+
+    def __init__(self) -> None:
+        self._held, self._within = "", ""
+
+    def feed(self, text: str) -> str:
+        """Return what is no thought; what may be the beginning of a tag waits for the rest."""
+        text, self._held = self._held + text, ""
+        said: list[str] = []
+        while text:
+            if self._within:
+                ended = text.lower().find(f"</{self._within}>")
+                if ended < 0:
+                    self._held = text[-_LONGEST_TAG:]
+                    break
+                text, self._within = text[ended + len(self._within) + 3 :], ""
+                said.append(" ")
+            elif found := _OPENS.search(text):
+                said.append(text[: found.start()])
+                text, self._within = text[found.end() :], found[1].lower()
+            else:
+                at = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
+                at = len(text) if at < 0 else at
+                said.append(text[:at])
+                self._held = text[at:]
+                break
+        return "".join(said)
+
+    def close(self) -> str:
+        """Return what waited, when all has come."""
+        held, self._held = ("" if self._within else self._held), ""
+        return held
+
+
+def without_thoughts(text: str) -> str:
+    """Return a whole reply without what the model thought."""
+    thoughts = ThoughtFilter()
+    return thoughts.feed(text) + thoughts.close()

@@ -13,6 +13,7 @@ from rag.answer.composition import line
 from rag.answer.extractive import Extract, Extractor
 from rag.answer.types import Answer, ClaimPart, Ending, GapPart, LinePart, Part, PassagePart
 from rag.engine.result import Result
+from rag.text.language import language_of
 from rag.ui.components.article_card import CitedArticles, Mark
 from rag.ui.html import Html, bullets, folded, join, tag
 from rag.ui.i18n import N_, Interface
@@ -44,7 +45,7 @@ def _claim(claim: ClaimPart, cited: CitedArticles) -> Html:
     links = cited.links(claim.article_ids)
     opening, after = t.how.brackets
     named = join(opening, links, after) if links else ""
-    sentence = tag("p", mark, tag("span", claim.text, lang=cited.card.language), named)
+    sentence = tag("p", mark, tag("span", claim.text, lang=language_of(claim.text, likely=t.language)), named)
     label = t("The words of the summary") if cited.summary else t("The words of the law")
     law = [
         cited.law(id_, [(p.start, p.end) for p in claim.passages if p.article_id == id_])

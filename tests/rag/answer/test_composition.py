@@ -76,10 +76,40 @@ def test_an_item_of_a_list_comes_with_what_leads_into_it_and_without_the_others(
 
 
 def test_a_line_waits_for_its_passage_and_is_left_out_without_one() -> None:
-    shown, _ = composed('{"say": "rule"}{"say": "but"}{"quote": "A3.2"}{"say": "also"}')
+    shown, _ = composed('{"quote": "A1.1"}{"say": "rule"}{"say": "but"}{"quote": "A3.2"}{"say": "also"}')
 
-    assert [type(part) for part in shown] == [LinePart, PassagePart]
-    assert shown[0] == LinePart("but")
+    assert [type(part) for part in shown] == [PassagePart, LinePart, PassagePart]
+    assert shown[1] == LinePart("but")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"say": "but"}{"quote": "A3.2"}',  # nothing stands before it
+        '{"say": "first"}{"quote": "A4.1"}{"quote": "A3.2"}',  # its passage is withheld
+        '{"say": "first"}{"quote": "A77.1"}{"quote": "A3.2"}',  # there is no such passage
+        '{"say": "first"}{"quote": 7}{"quote": "A3.2"}',
+    ],
+)
+def test_a_line_never_leads_to_another_passage_than_its_own(raw: str) -> None:
+    shown, _ = composed(raw)
+
+    assert [type(part) for part in shown] == [PassagePart]
+
+
+def test_what_is_thought_chooses_nothing() -> None:
+    shown, _ = composed('<think>{"quote": "A2.1"}? No, off topic.</think>{"quote": "A3.2"}', 11)
+
+    assert [part.article_id for part in shown if isinstance(part, PassagePart)] == ["WIND"]
+
+
+def test_more_than_is_shown_is_told() -> None:
+    text = "Le meunier rend les clés du moulin au bailleur avant la fin de ce jour-là. " * 60
+    law = {str(i): Article(str(i), "C", str(i), text, language="fr") for i in range(3)}
+    composer = Composer(law, "", words)
+    shown = [part for id_ in law for part in composer.add(Choice(id_, 0, 39))]
+
+    assert (len(shown), composer.cut) == (1, True)
 
 
 def test_what_was_shown_is_not_shown_again() -> None:

@@ -29,6 +29,13 @@ def test_a_short_text_is_shown_whole() -> None:
         ("fr", "Le bailleur rend le dépôt. Il a deux mois. Le loyer se paie par mois.", 1, [0, 1]),
         ("fr", "Le loyer se paie par mois. Toutefois, un an peut être convenu.", 0, [0, 1]),
         ("fr", "Le loyer se paie par mois. Il faut une quittance.", 1, [1]),
+        ("fr", "Le voisin peut faire arracher l'arbre. Exceptions : un titre, trente ans passés.", 0, [0, 1]),
+        ("fr", "Le vendeur garantit la chose. Ce n'est pas le cas si l'acheteur savait.", 0, [0, 1]),
+        ("fr", "Il est libéré s'il prouve l'un des points suivants. La chose était neuve.", 0, [0, 1]),
+        ("en", "The seller answers for it. The exception is a known fault.", 0, [0, 1]),
+        ("de", "Der Verkäufer haftet. Ausnahmsweise haftet er nicht.", 0, [0, 1]),
+        ("it", "Il venditore risponde. Eccezione: il vizio era noto.", 0, [0, 1]),
+        ("nl", "De verkoper staat ervoor in. Uitzondering: een bekend gebrek.", 0, [0, 1]),
         (
             "fr",
             "La police est appelée. En cas d'empêchement, elle vient plus tard. Un acte est dressé.",

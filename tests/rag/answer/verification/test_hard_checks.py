@@ -83,6 +83,9 @@ def test_honest_sentences_pass(text: str, cited: str) -> None:
         ("De rechtspraak is duidelijk.", "DEP", Fault.AUTHORITY),
         ("最高人民法院认为应当退还。", "DEP", Fault.AUTHORITY),
         ("Le préfet peut fixer une pension.", "JUDGE", Fault.AUTHORITY),
+        ("Le juge fixe une pension sans aucun délai ni formalité.", "JUDGE", Fault.ABSOLUTE),
+        ("Le dépôt est rendu sans aucune exception.", "DEP", Fault.ABSOLUTE),
+        ("L'article 1730 du Code pénal le dit.", "DEP", Fault.NUMBER),  # the law names that of its own code
         ("Voir https://example.com", "DEP", Fault.MARKUP),
         ("Le **dépôt** est rendu.", "DEP", Fault.MARKUP),
         ("x" * (LONGEST + 1), "DEP", Fault.MARKUP),

@@ -27,6 +27,7 @@ SHOWN = (RENT, WIND)
     [
         verdict("supported", "is paid in flour"),
         "```json\n" + verdict("supported", "IS PAID IN FLOUR") + "\n```",
+        "<think>" + verdict("absent") + "</think>" + verdict("supported", "is paid in flour"),
         'I think {"verdict": "absent"} at first, but: ' + verdict("supported", "“is paid in flour”"),
     ],
 )
@@ -47,6 +48,11 @@ def test_support_names_the_words_that_decide(reply: str) -> None:
         verdict("contradicted", "is paid in gold"),
         '{"verdict": "supported", "words": 5}',
         "[1, 2]",
+        verdict("supported", "is"),  # too few words to mean one place
+        verdict("contradicted", "the"),
+        "<think>" + verdict("supported", "is paid in flour"),  # cut off in its thoughts
+        verdict("supported", "is paid in flour") + ' {"verdict": "not supported", "words": ""}',
+        verdict("supported", "is paid in flour") + " " * 9_000,
     ],
 )
 def test_what_cannot_be_read_or_does_not_stand_in_the_law_judges_nothing(reply: str) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rag.answer.verification.sanitise import leads_away, marked
+from rag.answer.verification.sanitise import ThoughtFilter, leads_away, marked, without_thoughts
 
 
 @pytest.mark.parametrize(
@@ -155,3 +157,17 @@ def test_a_passage_of_law_that_leads_away(text: str) -> None:
 )
 def test_a_passage_of_law_that_does_not(text: str) -> None:
     assert not leads_away(text)
+
+
+@given(st.text(alphabet="<>/think ab{}", max_size=60), st.integers(0, 60), st.integers(0, 60))
+def test_how_a_stream_is_cut_does_not_change_what_is_thought(text: str, one: int, other: int) -> None:
+    first, second = sorted((one, other))
+    thoughts = ThoughtFilter()
+    parts = [thoughts.feed(part) for part in (text[:first], text[first:second], text[second:])]
+
+    assert "".join(parts) + thoughts.close() == without_thoughts(text)
+
+
+def test_what_is_thought_is_left_out() -> None:
+    assert without_thoughts("a <think>b</think> c <Reasoning>d") == "a   c "
+    assert without_thoughts("1 < 2 and <b>") == "1 < 2 and <b>"
