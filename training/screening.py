@@ -159,7 +159,11 @@ def extracts(
         if support is None:
             continue
         [made] = extractor.extract(question.text, [article])
-        chosen = [i for i, (start, end) in enumerate(sentences(article.text)) if start <= made.start < end]
+        chosen = [
+            i
+            for i, span in enumerate(sentences(article.text))
+            if span not in made.brought and any(a <= span[0] < b for a, b in made.spans)
+        ]
         values["chosen"].append(support[chosen[0]])
         values["first"].append(support[0])
         values["random"].append(statistics.mean(support))

@@ -11,8 +11,8 @@ from typing import TypeAlias
 from indexes.digest.finding import NUMBER_ADDED, NUMBER_LOST, Remark
 from indexes.digest.references import cited
 from indexes.digest.text import Wording, data, word_pattern
-from rag.answer.verification.quantities import PART, Quantity, blanked, french_ranks, slashed_shares
 from rag.text.numerals import french_ordinal, parse_number_words
+from rag.text.quantities import PART, Quantity, blanked, french_ranks, slashed_shares
 
 _BELOW = {"tiers": 3, "quart": 4, "quarts": 4}
 _HALF = re.compile(r"\bmoities?\b")

@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any
 
-from rag.answer.verification import normalise
+from rag.text import quantities
 from rag.text.analysers import analyser
 from rag.text.folding import level
 
@@ -60,7 +60,7 @@ def word_pattern(*alternatives: str) -> re.Pattern[str]:
 
     "refus* faute_de" finds "refuser" and "faute de".
     """
-    return normalise.word_pattern(*(text.replace("*", r"\w*") for text in alternatives))
+    return quantities.word_pattern(*(text.replace("*", r"\w*") for text in alternatives))
 
 
 def sentences(text: Wording, ending: re.Pattern[str] = _SENTENCE_END) -> list[Wording]:

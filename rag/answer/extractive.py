@@ -1,49 +1,49 @@
-"""An answer without any model: of each article shown, the sentence that best meets the question."""
+"""An answer without any model: of each article shown, the sentence that best meets the question.
+
+It comes with what it needs to be understood alone: a limit that follows, what a pronoun points at, what leads
+into a list.
+"""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
-from itertools import pairwise
+from functools import cached_property, lru_cache
 
-from rag.answer.screening.patterns import any_of, data, plain
-from rag.answer.types import AcceptedSentence, Answer, Ending, Event, Passage
+from rag.answer.composition import unfit
+from rag.answer.passages import Units, units
+from rag.answer.types import Answer, Ending, Event, PassagePart
 from rag.encoders.static import StaticEncoder
 from rag.engine.engine import Engine
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.text import Analyser, Token
-from rag.text.highlight import sentences
 from rag.types import DECIMALS, Article, Floats
 
-LONG = 360  # characters of a sentence shown whole; of a longer one, clauses
-LONGEST = 1_200  # to which clauses that deny or except may make it grow
+LONGEST = 1_200  # characters of a passage: of what would be longer, the article's beginning is shown
 RECENT = 512  # articles whose sentences stay at hand: some kilobytes each
 FROM = 3  # articles, as on the page
 # Beside the share of words: weight of the cosine, and what the first sentence is ahead by, as an article says
 # its rule first. Chosen on one half of the test questions, measured on the other: docs/answers.md.
 MEANING, FIRST = 0.5, 0.15
-_CLAUSE = re.compile(r"[;:]\s+|[；：]\s*|,\s+|，\s*")
+
+_unfit = lru_cache(maxsize=RECENT)(unfit)  # the same passages come again
 
 Span = tuple[int, int]  # start and end, in characters of the article's text
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The passage `article.text[start:end]` that best meets the question, and what it was chosen for."""
+    """The passage of an article that best meets the question, and what it was chosen for."""
 
     article_id: str
-    start: int
-    end: int
+    spans: tuple[Span, ...]  # of the article's text, in order; what lies between two is left out
+    brought: tuple[Span, ...] = ()  # sentences in them that came along, for the chosen one to be understood
     matched: tuple[Span, ...] = ()  # places of the question's words, in order
     law_words: tuple[Span, ...] = ()  # places of words of law that the question's words were related to
-    score: float = 0.0
-    cut_before: bool = False  # clauses of its sentence were left out there: the page shows an ellipsis
-    cut_after: bool = False
-    limited: bool = False  # the next sentence narrows it ("However, ..."): read on before relying on it
+    score: float = 0.0  # of the sentence that was chosen
+    long: bool = False  # too long to be quoted: the article's beginning stands in its place
     summary: bool = False  # of a digest: it is no law's own wording, and is labelled so
 
 
@@ -51,7 +51,7 @@ class Extract:
 class _SplitText:
     """An article's text, split into sentences."""
 
-    spans: tuple[Span, ...]
+    units: Units
     terms: tuple[frozenset[str], ...]
     vectors: Floats | None  # (n_sentences, dim)
 
@@ -89,6 +89,8 @@ class Extractor:
     ) -> tuple[Extract, ...]:
         """Return one extract for each article that has a text, in their order.
 
+        None of one whose passage leads away from the law, with a link or a telephone number.
+
         The law words are analysed terms that the question's words were related to, with weights from 0 to 1:
         they count as much of a question's term as that, and their places are told.
         """
@@ -107,40 +109,45 @@ class Extractor:
     def _best(
         self, article: Article, weights: Mapping[str, float], related: Iterable[str], meant: Floats | None
     ) -> Extract | None:
-        split = self._split(article.text)
-        if not split.spans:
+        split = self._split(article.text, article.language)
+        text, own = article.text, split.units
+        if not own.spans:
             return None
-        text, spans, scores = article.text, split.spans, _scores(split, weights, meant)
-        best = max(range(len(spans)), key=lambda i: (scores[i], -i))
-        at = spans[best][0]
-        tokens = (t for t in self.analyser.tokens(text[slice(*spans[best])]) if t.term in weights)
-        hits = [Token(at + t.start, at + t.end, t.term) for t in tokens]
-        start, end = _window(text, spans[best], hits, weights)
+        scores = _scores(split, weights, meant)
+        best = max(range(len(own.spans)), key=lambda i: (scores[i], -i))
+        spans, brought = own.runs([best]), tuple(own.spans[i] for i in own.closure([best]) if i != best)
+        long = sum(end - start for start, end in spans) > LONGEST
+        if long:
+            spans, brought = ((own.spans[0][0], _beginning(text, own)),), ()
+        if any(_unfit(text[start:end]) for start, end in spans):
+            return None
+        hits = [
+            Token(at + token.start, at + token.end, token.term)
+            for at, end in spans
+            for token in self.analyser.tokens(text[at:end])
+            if token.term in weights
+        ]
         law = frozenset(related)
-        inside = [token for token in hits if start <= token.start and token.end <= end]
-        after = text[slice(*spans[best + 1])] if best + 1 < len(spans) else ""
         return Extract(
             article.id,
-            start,
-            end,
-            _places(token for token in inside if token.term not in law),
-            _places(token for token in inside if token.term in law),
+            spans,
+            brought,
+            _places(token for token in hits if token.term not in law),
+            _places(token for token in hits if token.term in law),
             scores[best],
-            cut_before=start > spans[best][0],
-            cut_after=end < spans[best][1],
-            limited=_limits("opens").search(plain(after[:40])) is not None,
-            summary=self.summary,
+            long,
+            self.summary,
         )
 
     @cached_property
-    def _split(self) -> Callable[[str], _SplitText]:
+    def _split(self) -> Callable[[str, str | None], _SplitText]:
         """What cuts and encodes a text; that of the last articles stays at hand, for the same come again."""
 
-        def split(text: str) -> _SplitText:
-            spans = sentences(text)
-            terms = [self.analyser.terms(text[start:end]) for start, end in spans]
+        def split(text: str, language: str | None) -> _SplitText:
+            own = units(text, language)
+            terms = [self.analyser.terms(text[start:end]) for start, end in own.spans]
             vectors = self.encoder.encode_terms(terms) if self.encoder is not None else None
-            return _SplitText(tuple(spans), tuple(frozenset(of) for of in terms), vectors)
+            return _SplitText(own, tuple(frozenset(of) for of in terms), vectors)
 
         return lru_cache(maxsize=RECENT)(split)
 
@@ -156,11 +163,6 @@ def _scores(split: _SplitText, weights: Mapping[str, float], meant: Floats | Non
     return [round(score, DECIMALS) for score in scores]  # as rankings are: so the earliest wins a tie
 
 
-@cache
-def _limits(kind: str) -> re.Pattern[str]:
-    return any_of(data("limits")[kind])
-
-
 def _places(tokens: Iterable[Token]) -> tuple[Span, ...]:
     """Return the spans of tokens in order; those that touch or overlap become one."""
     merged: list[Span] = []
@@ -172,37 +174,17 @@ def _places(tokens: Iterable[Token]) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-def _window(text: str, span: Span, hits: Sequence[Token], weights: Mapping[str, float]) -> Span:
-    """Return the sentence, or of a long one the clauses that hold most of the question's words.
-
-    A clause that denies, excepts or narrows is kept, with all that lies between: what is left out
-    changes nothing of what is shown. Only where that would pass `LONGEST` are clauses left out which do.
-    """
-    start, end = span
-    if end - start <= LONG:
-        return span
-    edges = [start, *(found.end() for found in _CLAUSE.finditer(text, start, end)), end]
-    clauses = list(pairwise(edges))
-    best, most = (0, 0), -1.0
-    for i in range(len(clauses)):
-        for j in range(i, len(clauses)):
-            left, right = clauses[i][0], clauses[j][1]
-            if right - left > LONG and j > i:
-                break
-            held = {t.term for t in hits if left <= t.start and t.end <= right}
-            score = round(math.fsum(weights[t] for t in sorted(held)), 5)
-            if score > most:
-                best, most = (i, j), score
-    limiting = (i for i, each in enumerate(clauses) if _limits("words").search(plain(text[slice(*each)])))
-    places = (*best, *limiting)
-    first, last = min(places), max(places)
-    if clauses[last][1] - clauses[first][0] > LONGEST:
-        first, last = best
-    return clauses[first][0], clauses[last][0] + len(text[slice(*clauses[last])].rstrip())
+def _beginning(text: str, own: Units) -> int:
+    """Return the end of an article's first sentence, or of one that is too long a blank before that."""
+    start, end = own.spans[0]
+    if end - start <= LONGEST:
+        return end
+    blank = text.rfind(" ", start + 1, start + LONGEST)
+    return blank if blank > 0 else start + LONGEST
 
 
 class ExtractiveWriter:
-    """Quotes one sentence, or the clauses of a long one, of each of the first articles."""
+    """Quotes of each of the first articles the sentence that best meets the question, and what it needs."""
 
     name = "extractive"
 
@@ -211,12 +193,9 @@ class ExtractiveWriter:
         self._extractor = extractor
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
-        """Yield a sentence an article that has a text, and the answer of them; see `Writer`."""
-        texts = {article.id: article.text for article in articles[:FROM]}
-        passed = []
+        """Yield a passage an article that has a text, and the answer of them; see `Writer`."""
+        parts = []
         for each in self._extractor.extract(question, articles[:FROM]):
-            quoted = texts[each.article_id][each.start : each.end]
-            passage = Passage(each.article_id, each.start, each.end)
-            passed.append(AcceptedSentence(quoted, (each.article_id,), (passage,)))
-            yield passed[-1]
-        yield Answer(Ending.WRITTEN if passed else Ending.REFUSED, tuple(passed), model=self.name)
+            parts.append(PassagePart(each.article_id, each.spans, each.brought))
+            yield parts[-1]
+        yield Answer(Ending.WRITTEN if parts else Ending.REFUSED, tuple(parts), model=self.name)

@@ -1,4 +1,4 @@
-"""What a model writes, what the gate makes of it, and what a page may show."""
+"""What a model writes, what checks and a judge make of it, and what a page may show."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from rag.types import Article
 
 
 class Fault(StrEnum):
-    """Why the gate removed a sentence."""
+    """Why the hard checks stopped a sentence."""
 
     UNCITED = "uncited"  # names no article
     NOT_SHOWN = "not shown"  # cites an article that is not among those shown
-    UNQUOTED = "unquoted"  # no quote for an article that it cites
     ALTERED = "altered"  # a quote that does not stand in the article
     NUMBER = "number"  # an article number, amount, date, share or time limit that no cited article has
-    FORCE = "force"  # says must, may, not or only where what it quotes does not, or drops it
-    UNSUPPORTED = "unsupported"  # says something else than what it quotes
+    ABSOLUTE = "absolute"  # makes a rule more absolute than the law does: all, always, never, only
+    AUTHORITY = "authority"  # names a court, an office or a profession that the law does not name
     MARKUP = "markup"  # links, images, HTML, control or look-alike characters
 
 
@@ -41,18 +40,45 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class CoverageRemark:
-    """The model's remark on what the articles do not cover; shown without the authority of the law."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Refusal:
     """The model says that the articles do not suffice."""
 
 
-Piece: TypeAlias = Statement | CoverageRemark | Refusal  # in the order that a model writes them
+LINES = (
+    "situation",
+    "rule",
+    "but",
+    "condition",
+    "deadline",
+    "first",
+    "also",
+    "otherwise",
+)  # see data/lines.toml
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectingLine:
+    """A line of the fixed list that a model puts between passages, by its key."""
+
+    key: str  # of LINES
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Sentences of an article that a model chose, by the numbers of `rag.answer.passages`.
+
+    Where it named an article and no sentence, `near` is what it wrote beside the name: the sentences that are
+    most like it are meant.
+    """
+
+    article_id: str
+    first: int | None  # from 0
+    last: int | None
+    near: str = ""
+
+
+ChoicePiece: TypeAlias = Choice | ConnectingLine | Refusal
+Piece: TypeAlias = Statement | Refusal  # in the order that a model writes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +91,65 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class AcceptedSentence:
-    """A sentence that the gate accepted, with the passages that support it."""
+class LinePart:
+    """A connecting line of a strict answer, shown in the reader's language."""
+
+    key: str  # of LINES
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePart:
+    """A passage of a strict answer, sliced from the article's own text."""
+
+    article_id: str
+    spans: tuple[tuple[int, int], ...]  # start and end; what lies between two is left out, and marked
+    brought: tuple[tuple[int, int], ...] = ()  # sentences among them that came along, to be understood
+
+
+class Verdict(StrEnum):
+    """What a judge says of a claim."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    ABSENT = "absent"  # the articles do not say it
+    UNKNOWN = "unknown"  # nobody judged it: a dead judge, or one that could not be read
+
+
+VERDICTS = (Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.ABSENT)  # that a judge may give
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPart:
+    """A sentence of a model's own that passed the hard checks, and what the judge said of it."""
 
     text: str
     article_ids: tuple[str, ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[Passage, ...]  # the law's sentences that carry it; none where it is not verified
+    verified: bool  # whether the judge said that the articles support it; else it is marked
+
+
+@dataclass(frozen=True, slots=True)
+class GapPart:
+    """One or more sentences of the model were left out here."""
+
+    contradicted: bool = False  # a judge said that the articles say the contrary; else nothing is said of why
+
+
+Part: TypeAlias = LinePart | PassagePart | ClaimPart | GapPart  # what a page shows of an answer, in order
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedSentence:
-    """A sentence that the gate stopped. Its text is for measuring: it is never rendered, nor logged."""
+    """A sentence that was stopped. Its text is for measuring: it is never rendered, nor logged."""
 
     statement: Statement
-    faults: tuple[Fault, ...]
-
-
-class Gate(Protocol):
-    """Decides whether a sentence may be read."""
-
-    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
-        """Check one sentence against the articles that were shown."""
+    faults: tuple[Fault, ...]  # of hard checks
+    verdict: Verdict | None = None  # of the judge, where it was asked
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one answer took."""
+    """What one answer took, its judge included."""
 
     seconds: float = 0.0
     input_tokens: int | None = None  # None: the model did not say
@@ -100,7 +159,8 @@ class Usage:
 class Ending(StrEnum):
     """How writing ended."""
 
-    WRITTEN = "written"  # at least one sentence passed
+    WRITTEN = "written"  # something is shown
+    UNVERIFIED = "unverified"  # not verified as a whole: passages of law are shown in its place
     REFUSED = "refused"  # the model said that the articles do not suffice
     EMPTY = "empty"  # everything was removed, or nothing could be read
     FAILED = "failed"  # the server was dead, slow, broken or refused the key
@@ -123,24 +183,34 @@ class WritingStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimsRead:
+    """Claims that were read and checked so far; none is shown before the whole has been decided."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer, of sentences that passed."""
+    """A finished answer."""
 
     ending: Ending
-    sentences: tuple[AcceptedSentence, ...] = ()
-    missing: tuple[str, ...] = ()  # what the model says that the articles do not tell, cleaned of markup
+    parts: tuple[Part, ...] = ()
     removed: tuple[RejectedSentence, ...] = ()
     unreadable: int = 0  # pieces that could not be read: counted, never shown
+    withheld: int = 0  # passages that lead away from the law: they stay on their cards
     trimmed: tuple[Trimmed, ...] = ()
     left_out: tuple[str, ...] = ()  # ids of shown articles that the model did not see at all
     model: str = ""
+    judge: str = ""  # its name; empty: strict quoting, where nothing needs a judge
     prompt_version: str = ""
     usage: Usage = field(default_factory=Usage)
     reason: str = ""  # why it failed, for a person to act on: no key, question or model text in it
     wait: int | None = None  # seconds after which another try makes sense, where that is known
 
 
-Event: TypeAlias = WritingStarted | AcceptedSentence | Answer  # as they come; the last is always an Answer
+# As they come; the last is always an Answer, which has every part that came before, and others where it was
+# decided by the whole.
+Event: TypeAlias = WritingStarted | ClaimsRead | Part | Answer
 
 
 class Writer(Protocol):

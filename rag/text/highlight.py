@@ -12,7 +12,9 @@ from rag.text import Analyser, Token
 _BREAK = re.compile(  # between two sentences or lines, with the blanks that part them
     r"(?:(?P<dot>\.)|[!?…])[»”\")]*\s+|[。！？][”」』）]*\s*|\s*\n\s*"
 )
-_ABBREVIATED = re.compile(r"\b(?:arts?|al|abs|nr|no|cf|vgl|sec|lett|[^\W\d_])$", re.IGNORECASE)  # "art. 5"
+_ABBREVIATED = re.compile(  # a full stop after these ends no sentence: art. 5, L. 121-1, 1. Januar
+    r"(?:\b(?:arts?|al|abs|nr|no|cf|vgl|sec|lett|co|bzw|ggf|lid|[^\W\d_])|(?<![^\W_])\d{1,2})$", re.IGNORECASE
+)
 _CLAUSE = re.compile(r"[,;:)—–]\s+|[，；：]\s*")
 _BLANK = re.compile(r"\s")
 

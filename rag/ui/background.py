@@ -9,10 +9,12 @@ from functools import partial
 
 from rag.answer.generation.errors import FailureReason
 from rag.answer.generation.session import Draft
-from rag.answer.types import AcceptedSentence, Answer, Ending, Event
+from rag.answer.types import Answer, ClaimPart, Ending, Event, GapPart, LinePart, PassagePart
 from rag.errors import log_failure
 
 UNREAD = 10.0  # seconds; an open page looks ten times a second, and draws itself anew within one or two
+
+SHOWN = (LinePart, PassagePart, ClaimPart, GapPart)  # what a `Part` may be
 
 
 @dataclass(eq=False, slots=True)
@@ -69,7 +71,7 @@ def _read(draft: Draft, notes: _Notes) -> None:
     except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
         log_failure(error, "the answer")
     if not isinstance(last, Answer):
-        passed = tuple(event for event in notes.events if isinstance(event, AcceptedSentence))
+        passed = tuple(event for event in notes.events if isinstance(event, SHOWN))
         notes.add(Answer(Ending.FAILED, passed, reason=FailureReason.UNEXPECTED))
     notes.ended.set()
 

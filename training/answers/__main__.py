@@ -35,6 +35,8 @@ examples
     python -m training.eval answers --model openai:qwen3 --base-url http://127.0.0.1:8000/v1 --limit 100
   one of Anthropic's, its key in ANTHROPIC_API_KEY, with prices for a million tokens:
     python -m training.eval answers --model anthropic:claude-haiku-4-5 --price-in 1 --price-out 5
+  what checks and a judge let through, of 657 sentences and answers that ship (it has a --help of its own):
+    python -m training.eval answers check --half test
   an examination in JEC-QA's format, and charges in CAIL 2018's, beside STARD's published table:
     python -m training.eval answers --model ollama:qwen3 --corpus stard --multiple-choice jecqa.jsonl
     python -m training.eval answers --model ollama:qwen3 --corpus stard --charges cail.jsonl
@@ -48,7 +50,7 @@ contexts
 A reply is kept in --replies as soon as it is there: a run that was killed goes on where it was.
 Keys come from the environment, by the provider's variable (OPENAI_API_KEY, ANTHROPIC_API_KEY), for a server
 that was named from PANDECT_MODEL_KEY and PANDECT_JUDGE_KEY; they are written nowhere.
-docs/answers.md says what is measured, and how.
+docs/results/answers.md says what is measured, and how.
 """
 
 
@@ -101,6 +103,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print the table, write the files."""
+    if list(arguments[:1]) == ["check"]:
+        from training.answers.check import main as check
+
+        return check(arguments[1:])
     parsed = parser().parse_args(arguments)
     try:
         evaluate(parsed, ["python", "-m", "training.eval", "answers", *arguments])

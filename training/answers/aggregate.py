@@ -123,7 +123,7 @@ def _compared(written: Sequence[WrittenAnswer], overlap: Overlap) -> dict[str, V
     """Return METEOR and ROUGE of what a reader sees, of each question that has a reference answer."""
     words, blank = overlap.words.words, "" if overlap.words.language == "zh" else " "
     pairs = [
-        (blank.join(s.text for s in w.answer.sentences), w.context.question.answer or "")
+        (blank.join(s.text for s in w.sentences), w.context.question.answer or "")
         for w in _referenced(written)
     ]
     if not pairs:
@@ -153,7 +153,7 @@ def _lines(
             values |= {m: v[place[n]] for m, v in means.items()}
         if (at := referenced.get(w.context.question.id)) is not None:
             values |= {m: v[at] for m, v in compared.items()}
-        cited = sorted({i for s in w.answer.sentences for i in s.article_ids})
+        cited = sorted({i for s in w.sentences for i in s.article_ids})
         removed = [str(f) for r in w.answer.removed for f in r.faults]
         about = {"system": name, "id": w.context.question.id, "ending": str(w.answer.ending)}
         shown = [a.id for a in w.context.articles]

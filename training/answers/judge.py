@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag.answer.types import AcceptedSentence
+from rag.answer.types import ClaimPart
 from rag.types import Progress, no_progress
 from training.answers.chat import Chat, Reply, replies
 from training.answers.run import GIVE_UP, Cache, WrittenAnswer
@@ -57,9 +57,9 @@ def judge(
     progress: Progress = no_progress,
     give_up: int = GIVE_UP,
 ) -> JudgedAnswers:
-    """Have every sentence judged that passed the gate; see `training.answers.chat.replies`."""
-    rows = np.array([n for n, w in enumerate(written) for _ in w.answer.sentences], dtype=np.int64)
-    prompts = [_prompt(s, w) for w in written for s in w.answer.sentences]
+    """Have every sentence judged that a reader sees; see `training.answers.chat.replies`."""
+    rows = np.array([n for n, w in enumerate(written) for _ in w.sentences], dtype=np.int64)
+    prompts = [_prompt(s, w) for w in written for s in w.sentences]
     verdicts = replies(chat, prompts, cache, progress=progress, give_up=give_up)
     found = [verdict(reply.text) for reply in verdicts]
     supported = np.bincount(rows, [one is True for one in found], len(written)).astype(np.float64)
@@ -67,6 +67,6 @@ def judge(
     return JudgedAnswers((supported, all_of), found.count(None), tuple(verdicts))
 
 
-def _prompt(sentence: AcceptedSentence, written: WrittenAnswer) -> str:
+def _prompt(sentence: ClaimPart, written: WrittenAnswer) -> str:
     quoted = "\n".join(f"- {' '.join(text.split())}" for text in passages(sentence, written.seen))
     return PROMPT.format(passages=quoted or "(none)", sentence=" ".join(sentence.text.split()))

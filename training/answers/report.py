@@ -30,7 +30,7 @@ def table(rows: Sequence[ModelResult]) -> str:
     lines = [["", *(row.name for row in rows)], ["questions", *(str(row.questions) for row in rows)]]
     lines += [[m, *(_cell(row.measures.get(m)) for row in rows)] for m in measures]
     endings: list[Mapping[str, float]] = [row.more.get("endings") or {} for row in rows]
-    for ending in ("written", "refused", "empty", "failed", "limited"):
+    for ending in ("written", "unverified", "refused", "empty", "failed", "limited"):
         if any(shares.get(ending) for shares in endings):
             lines.append([f"ended: {ending}", *(_percent(shares.get(ending)) for shares in endings)])
     if any(row.more.get("unreadable") for row in rows):

@@ -14,43 +14,78 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag.answer.types import (
-    AcceptedSentence,
     Answer,
+    ClaimPart,
     Ending,
     Fault,
+    GapPart,
+    LinePart,
+    Part,
     Passage,
+    PassagePart,
     Quote,
     RejectedSentence,
     Statement,
     Trimmed,
     Usage,
+    Verdict,
     Writer,
 )
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Progress, no_progress
 from training.answers.contexts import Context
 
+_PARTS = {kind.__name__: kind for kind in (LinePart, PassagePart, ClaimPart, GapPart)}
+
+
+def to_json(answer: Answer) -> dict[str, Any]:
+    """Return an answer in JSON's types, each part with the name of its kind."""
+    parts = [{"part": type(part).__name__, **asdict(part)} for part in answer.parts]
+    return asdict(answer) | {"parts": parts}
+
 
 def from_json(record: Mapping[str, Any]) -> Answer:
-    """Return the answer that `asdict` took apart; fields of plain values may come and go between the two."""
+    """Return the answer that `to_json` took apart; fields of plain values may come and go between the two.
+
+    Raises:
+        BadInput: an answer of another form, such as one of sentences that a gate had let through.
+    """
+    if not isinstance(record.get("parts"), list):
+        raise BadInput(f"a kept answer has {', '.join(record)}, and no list of parts: {_CURE}")
 
     def statement(of: Mapping[str, Any]) -> Statement:
         return Statement(of["text"], tuple(of["article_ids"]), tuple(Quote(**q) for q in of["quotes"]))
 
+    def spans(of: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+        return tuple((start, end) for start, end in of)
+
+    def part(of: Mapping[str, Any]) -> Part:
+        values = {name: value for name, value in of.items() if name != "part"}
+        for name in ("spans", "brought"):
+            if name in values:
+                values[name] = spans(values[name])
+        if "passages" in values:
+            values |= {
+                "article_ids": tuple(values["article_ids"]),
+                "passages": tuple(Passage(**p) for p in values["passages"]),
+            }
+        return _PARTS[of["part"]](**values)
+
     plain = {f.name: record[f.name] for f in fields(Answer) if f.name in record}
     made: dict[str, Any] = {
         "ending": Ending(record["ending"]),
-        "sentences": tuple(
-            AcceptedSentence(s["text"], tuple(s["article_ids"]), tuple(Passage(**p) for p in s["passages"]))
-            for s in record["sentences"]
-        ),
-        "missing": tuple(record["missing"]),
+        "parts": tuple(map(part, record["parts"])),
         "removed": tuple(
-            RejectedSentence(statement(r["statement"]), tuple(Fault(f) for f in r["faults"]))
+            RejectedSentence(
+                statement(r["statement"]),
+                tuple(Fault(f) for f in r["faults"]),
+                None if r["verdict"] is None else Verdict(r["verdict"]),
+            )
             for r in record["removed"]
         ),
         "trimmed": tuple(Trimmed(**t) for t in record["trimmed"]),
@@ -153,13 +188,27 @@ class Candidate:
     settings: Mapping[str, Any] | None = None  # of JSON's types; no key, for it is written to files
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WrittenAnswer:
     """A candidate's answer in one context."""
 
     context: Context
     answer: Answer
     first_seconds: float | None  # until the first sentence that may be read; None: there was none
+
+    @cached_property
+    def sentences(self) -> tuple[ClaimPart, ...]:
+        """What a reader sees, but for connecting lines: a passage of law is a sentence that quotes itself."""
+        texts = {article.id: article.text for article in self.context.articles}
+        found = []
+        for part in self.answer.parts:
+            if isinstance(part, ClaimPart):
+                found.append(part)
+            elif isinstance(part, PassagePart):
+                text = " ".join(texts.get(part.article_id, "")[start:end] for start, end in part.spans)
+                passages = tuple(Passage(part.article_id, *span) for span in part.spans)
+                found.append(ClaimPart(text, (part.article_id,), passages, verified=True))
+        return tuple(found)
 
     @property
     def seen(self) -> Mapping[str, Article]:
@@ -189,7 +238,7 @@ def ask(
     failures = 0
     for context in contexts:
         name = key(
-            what="answer",
+            what="answer in parts",
             model=candidate.name,
             prompt=candidate.prompt_version,
             settings=dict(candidate.settings or {}),
@@ -212,7 +261,7 @@ def ask(
             answer = written.answer
             if answer.ending not in RETRIED_ENDINGS:
                 failures = 0
-                cache.put(name, {"answer": asdict(answer), "first_seconds": written.first_seconds})
+                cache.put(name, {"answer": to_json(answer), "first_seconds": written.first_seconds})
             elif (failures := failures + 1) == give_up:
                 raise TooManyFailuresError(
                     f"{candidate.name}: {failures} answers in a row failed "
@@ -224,14 +273,18 @@ def ask(
     return found
 
 
+def _readable(part: object) -> bool:
+    return isinstance(part, PassagePart | ClaimPart)
+
+
 def _ask(writer: Writer, context: Context, language: str) -> WrittenAnswer:
     start = time.perf_counter()
     first: float | None = None
     answer = Answer(Ending.FAILED, reason="the writer ended without an answer")
     for event in writer.write(context.question.text, context.articles, language):
-        if isinstance(event, AcceptedSentence) and first is None:
-            first = time.perf_counter() - start
-        elif isinstance(event, Answer):
+        if isinstance(event, Answer):
             answer = event
+        if first is None and any(map(_readable, event.parts if isinstance(event, Answer) else (event,))):
+            first = time.perf_counter() - start
     usage = Usage(time.perf_counter() - start, answer.usage.input_tokens, answer.usage.output_tokens)
     return WrittenAnswer(context, replace(answer, usage=usage), first)

@@ -1,15 +1,16 @@
-"""What answers are worth: citations, refusals, faithfulness; computed here, not by the gate's code.
+"""What answers are worth: citations, refusals, faithfulness; computed here, not by the checks' own code.
 
 Conventions, spelt out because they differ between publications:
 
 - A *citation* is a sentence's mention of an article; an answer's cited articles are a set. Citation
   precision, recall and F1 are those of this set against the gold set, a mean over all questions with
   gold articles; an answer that cites nothing, a refusal or a failure among them, counts 0.
-- An *invented* citation names an article that the model was not given. Before the gate: of all
-  sentences that the model wrote; after it: of those that a reader sees.
+- An *invented* citation names an article that the model was not given. Before the checks: of all
+  sentences that the model wrote; after them: of those that a reader sees. A passage of law is a sentence that
+  cites and quotes its article.
 - *Refusing is right* where no article answers, or some gold article is missing from the context.
-- A sentence is *faithful by quote* if every article it cites was given and is quoted: after the gate,
-  its passages lie inside that article and are not blank; before it, the quote the model gave stands in
+- A sentence is *faithful by quote* if every article it cites was given and is quoted: after the checks,
+  its passages lie inside that article and are not blank; before them, the quote the model gave stands in
   the article letter by letter, but for blanks.
 - *words quoted* is the share of a sentence's terms that stand in its passages.
 
@@ -23,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rag.answer.types import AcceptedSentence, Ending, Statement
+from rag.answer.types import ClaimPart, Ending, Statement
 from rag.types import Article
 from training.answers.run import WrittenAnswer
 
@@ -35,12 +36,12 @@ CITATION = ("citation P", "citation R", "citation F1")
 def citations(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
     """Return citation precision, recall and F1 of every question that has gold articles.
 
-    Of what a reader sees; F1 also of what was written, before the gate.
+    Of what a reader sees; F1 also of what was written, before the checks.
     """
     rows, unfiltered = [], []
     for w in written:
         if gold := set(w.context.question.article_ids):
-            cited = {article_id for s in w.answer.sentences for article_id in s.article_ids}
+            cited = {article_id for s in w.sentences for article_id in s.article_ids}
             rows.append(_prf(cited, gold))
             stopped = (r.statement.article_ids for r in w.answer.removed)
             unfiltered.append(_prf(cited.union(*stopped), gold)[2])
@@ -51,10 +52,10 @@ def citations(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
 
 
 def invented(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
-    """Return invented citations and all citations of every question, before and after the gate."""
+    """Return invented citations and all citations of every question, before and after the checks."""
     unfiltered, after = [], []
     for w in written:
-        shown = [set(s.article_ids) for s in w.answer.sentences]
+        shown = [set(s.article_ids) for s in w.sentences]
         # of what was stopped also those that are named as the place of a quote alone
         stopped = [
             {*r.statement.article_ids, *(q.article_id for q in r.statement.quotes)} for r in w.answer.removed
@@ -77,13 +78,13 @@ def refusals(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
 
 
 def faithful(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
-    """Return sentences that are faithful by quote and all sentences, before and after the gate."""
+    """Return sentences that are faithful by quote and all sentences, before and after the checks."""
     unfiltered, after = [], []
     for w in written:
-        good = sum(quoted(s, w.seen) for s in w.answer.sentences)
+        good = sum(quoted(s, w.seen) for s in w.sentences)
         removed = sum(quotes_stand(r.statement, w.seen) for r in w.answer.removed)
-        after.append((good, len(w.answer.sentences)))
-        unfiltered.append((good + removed, len(w.answer.sentences) + len(w.answer.removed)))
+        after.append((good, len(w.sentences)))
+        unfiltered.append((good + removed, len(w.sentences) + len(w.answer.removed)))
     return {"faithful before": _ratio(unfiltered), "faithful after": _ratio(after)}
 
 
@@ -92,7 +93,7 @@ def words_quoted(written: Sequence[WrittenAnswer], terms: Callable[[str], Sequen
     rows = []
     for w in written:
         words = quoted = 0
-        for sentence in w.answer.sentences:
+        for sentence in w.sentences:
             own = set(terms(sentence.text))
             words += len(own)
             quoted += len(own & set(terms(" ".join(passages(sentence, w.seen)))))
@@ -100,7 +101,7 @@ def words_quoted(written: Sequence[WrittenAnswer], terms: Callable[[str], Sequen
     return {"words quoted": _ratio(rows)}
 
 
-def passages(sentence: AcceptedSentence, articles: Mapping[str, Article]) -> list[str]:
+def passages(sentence: ClaimPart, articles: Mapping[str, Article]) -> list[str]:
     """Return the texts of a sentence's passages; "" for one that lies outside its article."""
     found = []
     for p in sentence.passages:
@@ -109,7 +110,7 @@ def passages(sentence: AcceptedSentence, articles: Mapping[str, Article]) -> lis
     return found
 
 
-def quoted(sentence: AcceptedSentence, articles: Mapping[str, Article]) -> bool:
+def quoted(sentence: ClaimPart, articles: Mapping[str, Article]) -> bool:
     """Tell whether every article that a sentence cites has a passage, and every passage is one."""
     texts = passages(sentence, articles)
     covered = {p.article_id for p in sentence.passages}

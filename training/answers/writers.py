@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,18 +12,18 @@ from rag.answer.extractive import ExtractiveWriter, Extractor
 from rag.answer.generation.errors import silence_clients
 from rag.answer.generation.prompt import BASELINE, Prompt
 from rag.answer.generation.prompt import load as prompt_of
-from rag.answer.generation.settings import read
+from rag.answer.generation.settings import read, read_judge
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.types import AcceptedSentence, RejectedSentence, Statement, Usage
-from rag.answer.verification.gate import RULES, CitationGate
+from rag.answer.types import Usage
+from rag.answer.verification.judge import EntailmentJudge
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.analysers import analyser
-from rag.types import Article
 from training.answers.chat import ChatFailedError, Reply
 from training.answers.run import Candidate
 
 EXTRACTIVE = "extractive"
-BEST = "best-sentence-1"  # how it chooses: replies that were kept of another way are not used
+BEST = "best-sentence-2"  # how it chooses: replies that were kept of another way are not used
+CHECKS = 1  # of rag/answer/verification and composition: raise it when an answer would come out otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ModelSpec:
 def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
     """Return the writer that a name on the command line means, given k articles at most.
 
-    A model stands behind the gate of the page, the baseline has none; what is not typed is read from
+    A model stands behind the checks of the page, the baseline behind none; what is not typed is read from
     PANDECT_MODEL_*.
 
     Raises:
@@ -70,27 +70,21 @@ def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
     if named is None:
         raise BadInput("--model: got an empty name; expected PROVIDER:NAME, or extractive")
     chosen = replace(named, articles=k, per_session=None, per_host=None)
-    load = _baseline if spec.baseline else prompt_of
     settings = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
-    settings["gate"] = None if spec.baseline else RULES  # an answer is kept as the gate left it
-    return Candidate(
-        f"{spec.model} (STARD's prompt)" if spec.baseline else spec.model,
-        ModelWriter(chosen, Unchecked() if spec.baseline else CitationGate(), prompt=load),
-        load(language).id,
-        settings,
-    )
+    if spec.baseline:
+        writer, prompt = ModelWriter(chosen, prompt=_baseline), _baseline(language)
+        return Candidate(f"{spec.model} (STARD's prompt)", writer, prompt.id, settings)
+    judge = read_judge(chosen, os.environ)
+    entailment = EntailmentJudge(judge.entailment, judge.threshold) if judge.entailment else None
+    writer = ModelWriter(chosen, entailment or judge.model, withhold=judge.withhold)
+    prompt = prompt_of(language, "claims" if writer.judge else "quotes")
+    # an answer is kept as checks and judge left it
+    left = {"judge": writer.judge, "threshold": judge.threshold, "withhold": judge.withhold, "checks": CHECKS}
+    return Candidate(spec.model, writer, prompt.id, settings | left)
 
 
 def _baseline(language: str) -> Prompt:
     return prompt_of(BASELINE)
-
-
-class Unchecked:
-    """Lets everything through: the baseline writes prose that cites nothing, measured as it would be read."""
-
-    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
-        """Return the sentence without any passage."""
-        return AcceptedSentence(statement.text, statement.article_ids, ())
 
 
 def chat(spec: ModelSpec) -> LangChainChat:
@@ -134,16 +128,17 @@ class LangChainChat:
         self.name, self._model = spec.model, model
         self.settings: Mapping[str, Any] = spec.settings
 
-    def say(self, prompt: str) -> Reply:
+    def say(self, prompt: str, system: str = "") -> Reply:
         """Reply; a ChatFailedError tells the kind of error and nothing that was sent."""
         from langsmith import tracing_context  # comes with LangChain
 
         silence_clients()
+        sent = [("system", system), ("human", prompt)] if system else prompt
         start = time.perf_counter()
         whole: Any = None
         try:
             with tracing_context(enabled=False):  # whatever the environment says: nobody else is told
-                for chunk in self._model.stream(prompt):
+                for chunk in self._model.stream(sent):
                     whole = chunk if whole is None else whole + chunk
         except Exception as error:  # noqa: BLE001 - every provider raises errors of its own, which may quote what was sent
             status = getattr(error, "status_code", None)

@@ -10,6 +10,8 @@ documents name them, between
     <!-- fusions: NAME -->         each fusion that names its parts against the best of them
     <!-- helped: NAME -->          how many of these help and hurt, by what is fused
     <!-- answers: NAME -->         written answers: citations, inventions, refusals, faithfulness
+    <!-- sentences: NAME -->       what checks and a judge show of sentences; in short: shown
+    <!-- outcomes: NAME -->        what becomes of whole answers; in short: became
     <!-- overlaps: NAME -->        the same answers beside reference answers
     <!-- situations: NAME -->      what a sentence on the asker changes
     <!-- speed: NAME -->           the pages in a browser: views, answers, clicks
@@ -36,6 +38,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from training.answers.check import answer_table, sentence_table
 from training.tables import neural, pages
 from training.tables.fusion import fusions, helped
 from training.tables.growth import growth
@@ -138,6 +141,15 @@ def overview(entries: Mapping[str, Mapping[str, Any]]) -> str:
     return table(["corpus", "system", *measures], rows)
 
 
+def shown_by_gate(entry: Mapping[str, Any]) -> str:
+    """Return how much the old gate showed of the material of `training.eval answers check`."""
+    shown = {
+        "sentences": list(entry["sentences"].values()),
+        "answers in paraphrase": [outcome != "empty" for outcome in entry["answers"].values()],
+    }
+    return table(("the old gate", "shown", "of"), [(n, str(sum(v)), str(len(v))) for n, v in shown.items()])
+
+
 KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "table": markdown,
     "recalls": partial(markdown, measures=RECALLS),
@@ -145,6 +157,10 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "fusions": fusions,
     "helped": helped,
     "answers": answers,
+    "sentences": sentence_table,
+    "outcomes": answer_table,
+    "shown": partial(sentence_table, short=True),
+    "became": partial(answer_table, short=True),
     "overlaps": partial(answers, measures=OVERLAPS),
     "speed": pages.speed,
     "users": pages.users,
@@ -165,6 +181,8 @@ TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {
     "references": (references, reference_kinds),
     "growth": (growth,),
     "answers": (answers, KINDS["overlaps"]),
+    "answers check": (sentence_table, answer_table),
+    "answers before": (shown_by_gate,),
     "sweep": (neural.trained, neural.costs, neural.sweep_table),
 }
 MARKED = re.compile(

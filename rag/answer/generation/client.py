@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rag.answer.generation.errors import Failure, FailureReason, silence_clients
 from rag.answer.generation.prompt import Messages
 from rag.answer.generation.settings import ModelSettings
+from rag.answer.types import LINES, VERDICTS
 from rag.errors import BadInput, MissingExtra, PandectError, install_hint
 
 if TYPE_CHECKING:
@@ -48,30 +49,45 @@ def _closed(properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-SCHEMA = _closed(
-    {
-        "refusal": {"type": "boolean"},
-        "answer": {
-            "type": "array",
-            "items": _closed(
-                {
-                    "text": _ITEM,
-                    "articles": {"type": "array", "items": _ITEM},
-                    "quotes": {"type": "array", "items": _closed({"article": _ITEM, "text": _ITEM})},
-                }
-            ),
-        },
-        "missing": {"type": "array", "items": _ITEM},
-    }
-)
-# provider -> how a request names the schema. Not `with_structured_output`, whose stream is of partly filled
-# dictionaries: a sentence has to be known to be whole.
-_OPENAI = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
-SCHEMA_PARTS: Mapping[str, Mapping[str, object]] = {
-    "anthropic": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
-    "ollama": {"format": SCHEMA},
-    "openai": {"response_format": _OPENAI},
+def _one_of(words: Sequence[str]) -> dict[str, object]:
+    return {"type": "string", "enum": [str(word) for word in words]}
+
+
+def _root(item: Mapping[str, object]) -> dict[str, object]:
+    return _closed({"refusal": {"type": "boolean"}, "answer": {"type": "array", "items": item}})
+
+
+# reply -> what a server may be held to; prose to nothing
+SCHEMAS: Mapping[str, dict[str, object]] = {
+    "quotes": _root({"anyOf": [_closed({"say": _one_of(LINES)}), _closed({"quote": _ITEM})]}),
+    "claims": _root(
+        _closed(
+            {
+                "text": _ITEM,
+                "articles": {"type": "array", "items": _ITEM},
+                "quotes": {"type": "array", "items": _closed({"article": _ITEM, "text": _ITEM})},
+            }
+        )
+    ),
+    "verdict": _closed({"verdict": _one_of(VERDICTS), "words": _ITEM}),
 }
+
+
+def schema_parts(provider: str, schema: Mapping[str, object]) -> dict[str, Any] | None:
+    """Return what goes along with a request to hold a server to a schema; None where nobody knows how.
+
+    Not `with_structured_output`, whose stream is of partly filled dictionaries: a sentence has to be known to
+    be whole.
+    """
+    match provider:
+        case "anthropic":
+            return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+        case "ollama":
+            return {"format": schema}
+        case "openai":
+            form = {"name": "answer", "schema": schema, "strict": True}
+            return {"response_format": {"type": "json_schema", "json_schema": form}}
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +102,9 @@ class Delta:
 
 
 class LangChainClient:
-    """Asks any chat model that LangChain knows; `schema`: the server is asked to hold it to the schema."""
+    """Asks any chat model that LangChain knows; `schema`: the server is asked to hold it to one."""
 
-    def __init__(self, settings: ModelSettings, *, plain: bool) -> None:
+    def __init__(self, settings: ModelSettings, reply: str, *, plain: bool) -> None:
         """Load the provider's package and make its client; the server is not asked yet.
 
         A plain one sends nothing that some servers reject: no schema, temperature or wish for counts.
@@ -103,13 +119,14 @@ class LangChainClient:
         profile: Mapping[str, Any] = getattr(self._model, "profile", None) or {}
         able = profile.get("structured_output") is True or settings.provider == "ollama"
         wanted = settings.format == "schema" or (settings.format == "auto" and able)
-        self.schema = wanted and not plain and settings.provider in SCHEMA_PARTS
-        if settings.format == "schema" and settings.provider not in SCHEMA_PARTS:
+        parts = schema_parts(settings.provider, SCHEMAS[reply]) if reply in SCHEMAS and wanted else {}
+        if parts is None and settings.format == "schema":
             raise BadInput(
                 f"PANDECT_MODEL_FORMAT=schema: Pandect does not know how {settings.provider} takes a schema; "
-                f"expected one of {', '.join(SCHEMA_PARTS)}, or PANDECT_MODEL_FORMAT=lines"
+                "expected one of anthropic, ollama, openai, or PANDECT_MODEL_FORMAT=lines"
             )
-        body: dict[str, Any] = dict(SCHEMA_PARTS[settings.provider]) if self.schema else {}
+        body: dict[str, Any] = {} if plain else parts or {}
+        self.schema = bool(body)
         self._parts = body  # what goes along with one request
         if settings.provider == "openai":
             if settings.url:  # every server reads "max_tokens", only newer ones "max_completion_tokens"
@@ -234,8 +251,9 @@ def _options(settings: ModelSettings, plain: bool) -> dict[str, Any]:
 class Clients:
     """The clients of one model, made when they are first needed; sessions share them."""
 
-    def __init__(self, settings: ModelSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: ModelSettings, reply: str) -> None:
+        """Take the model and what it is asked for: a key of `SCHEMAS`, or "prose"."""
+        self._settings, self._reply = settings, reply
         self._made: dict[bool, LangChainClient] = {}
         self._lock = threading.Lock()
         self.plain = False  # the server has answered to a plain request, and not to a full one
@@ -245,7 +263,7 @@ class Clients:
         with self._lock:
             if plain not in self._made:
                 try:
-                    self._made[plain] = LangChainClient(self._settings, plain=plain)
+                    self._made[plain] = LangChainClient(self._settings, self._reply, plain=plain)
                 except PandectError as error:  # its message is ours: it holds neither key nor question
                     _log.error("the language model is not set up: %s", error)
                     raise Failure(FailureReason.SETTINGS) from None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.answer.generation.settings import MOST_ARTICLES
+from rag.answer.passages import Span, units
 from rag.answer.types import Trimmed
 from rag.text import Analyser
 from rag.text.highlight import sentences
@@ -27,7 +28,23 @@ class Excerpt:
     """An article, and the text of it that the model is shown."""
 
     article: Article
-    text: str
+    spans: tuple[Span, ...]  # of the article's text, in order
+
+    @property
+    def text(self) -> str:
+        """What is shown, `ELLIPSIS` between sentences that stand apart."""
+        text = self.article.text
+        return text if self.spans == ((0, len(text)),) else _joined(text, self.spans)
+
+    def numbered(self, label: str) -> str:
+        """Return what is shown with its passages' numbers, one a line: "A2.1 …"; a gap in them is one."""
+        text = self.article.text
+        return "\n".join(
+            f"{label}.{number} {' '.join(text[max(start, first) : min(end, last)].split())}"
+            for number, (start, end) in enumerate(units(text, self.article.language).spans, start=1)
+            for first, last in self.spans
+            if start < last and first < end
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +85,25 @@ _CUT_COST = tokens(f" {ELLIPSIS} ") + 1  # what parts two sentences, at most
 
 
 def fit(
-    articles: Sequence[Article], question: str, room: int, analyser: Analyser, frame: Callable[[Article], int]
+    articles: Sequence[Article],
+    question: str,
+    room: int,
+    analyser: Analyser,
+    frame: Callable[[Article], int],
+    number: int = 0,
 ) -> PromptContext:
     """Choose what of each article is shown.
 
     Whole articles while all fit. Else the longest are trimmed, to the largest length that lets all fit
     (so short ones stay whole), each to the sentences that share most with the question. Where even that
     leaves too little of each, the last articles are left out. Room is in tokens, and so is the frame of an
-    article: its heading and what fences it in.
+    article: its heading and what fences it in. `number` is what each sentence takes beside its words.
     """
     frames = [frame(article) for article in articles]
-    costs = [own + tokens(article.text) for own, article in zip(frames, articles, strict=True)]
+    costs = [
+        own + tokens(article.text) + (number and number * len(sentences(article.text)))
+        for own, article in zip(frames, articles, strict=True)
+    ]
     n = len(articles)
     while n:
         cap = _cap(costs[:n], room)
@@ -88,12 +113,12 @@ def fit(
     relevance = None
     excerpts, trimmed = [], []
     for i, article in enumerate(articles[:n]):
-        text = article.text
+        spans: tuple[Span, ...] = ((0, len(article.text)),)
         if costs[i] > cap:
             relevance = relevance or _Relevance(question, articles[:n], analyser)
-            text, characters = _trim(text, relevance, cap - frames[i])
-            trimmed.append(Trimmed(article.id, characters, len(article.text)))
-        excerpts.append(Excerpt(article, text))
+            spans = _trim(article.text, relevance, cap - frames[i], number)
+            trimmed.append(Trimmed(article.id, sum(b - a for a, b in spans), len(article.text)))
+        excerpts.append(Excerpt(article, spans))
     left_out = tuple(article.id for article in articles[n:])
     return PromptContext(tuple(excerpts), tuple(trimmed), left_out)
 
@@ -139,25 +164,26 @@ class _Relevance:
         )
 
 
-def _trim(text: str, relevance: _Relevance, room: int) -> tuple[str, int]:
-    """Return the most relevant sentences, `ELLIPSIS` between those that stand apart, and their length."""
+def _trim(text: str, relevance: _Relevance, room: int, number: int) -> tuple[Span, ...]:
+    """Return the spans of the most relevant sentences."""
     spans = sentences(text)
     scores = relevance.scores([text[start:end] for start, end in spans])
     order = sorted(range(len(spans)), key=lambda i: (-scores[i], i))
     chosen: list[int] = []
     left = room - _CUT_COST
     for i in order:
-        cost = tokens(text[slice(*spans[i])]) + _CUT_COST
+        cost = tokens(text[slice(*spans[i])]) + _CUT_COST + number
         if cost <= left:
             chosen.append(i)
             left -= cost
         elif not chosen:  # the best sentence alone is too long
             break
-    chosen_spans = [spans[i] for i in sorted(chosen)] or [_beginning(text, spans[order[0]], left - _CUT_COST)]
-    return _joined(text, chosen_spans), sum(end - start for start, end in chosen_spans)
+    if not chosen:
+        return (_beginning(text, spans[order[0]], left - _CUT_COST - number),)
+    return tuple(spans[i] for i in sorted(chosen))
 
 
-def _beginning(text: str, span: tuple[int, int], room: int) -> tuple[int, int]:
+def _beginning(text: str, span: Span, room: int) -> Span:
     """Return the longest beginning of a sentence that fits, ending with a word where it has blanks."""
     start, end = span
     longer = range(start + 1, min(end, start + 3 * room) + 1)  # no more than three characters to a token
@@ -166,7 +192,7 @@ def _beginning(text: str, span: tuple[int, int], room: int) -> tuple[int, int]:
     return start, blank if last < end and blank > (start + last) // 2 else last
 
 
-def _joined(text: str, spans: Sequence[tuple[int, int]]) -> str:
+def _joined(text: str, spans: Sequence[Span]) -> str:
     parts: list[str] = []
     at = 0
     for start, end in spans:

@@ -1,31 +1,32 @@
-"""What a model writes, turned into pieces: never evaluated, and nothing given out that cannot be read."""
+"""The objects that a model writes, and its names of articles: never evaluated, whatever they are cut into."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeAlias
+from itertools import chain
+from typing import ClassVar, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
-from rag.answer.types import CoverageRemark, Piece, Quote, Refusal, Statement
-from rag.text.highlight import sentences
+from rag.answer.verification.sanitise import ThoughtFilter
 
+Found = TypeVar("Found")
 Record: TypeAlias = dict[str, object]
-Reply: TypeAlias = Literal["pieces", "prose"]
+Reply: TypeAlias = Literal[
+    "quotes", "claims", "prose"
+]  # passages chosen, sentences with citations, plain text
 
 # Keys under which a root object holds its items: what we ask for, and what models make of it.
 WRAPPERS = frozenset({"answer", "answers", "sentences", "statements", "items", "pieces", "lines", "results"})
-KEYS = frozenset({"text", "missing", "refusal"})  # one of them makes an object ours
 MOST = 64_000  # characters of one answer: four times what the default of 1,024 tokens can hold, in any script
 LARGEST = 8_000  # characters of one object: a sentence with twenty quotes of a paragraph each
 DEEPEST = 8  # a quote lies four deep in a root object; json would recurse
 MOST_UNREADABLE = 30  # then it is garbage; together with LARGEST, this bounds how often text is read again
-LONGEST = 2_000  # characters of a sentence, with its subordinate clauses; more is no sentence
-MOST_CITED = 20  # articles, and quotes, of one sentence
 _LEADING = "AXYQ"  # labels are A1, A2, …; another letter where an article has such an id
 
-_BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|missing|refusal)"\s*:')
+_BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|quote|say|refusal)"\s*:')
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 
 
@@ -47,7 +48,9 @@ class Objects:
     object and cannot be read is counted, and reading goes on inside it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Collection[str]) -> None:
+        """Take the keys of which one makes an object ours."""
+        self._keys = frozenset(keys)
         self.unreadable = 0
         self.full = False  # more came than is read
         self.unfinished = False  # the stream ended inside an object; known after `close`
@@ -183,9 +186,9 @@ class Objects:
         record = load(self._buffer[frame.start : at + 1])
         if record is not None and frame.wraps:
             record = {key: value for key, value in record.items() if key not in WRAPPERS}
-            if not KEYS & record.keys():
+            if not self._keys & record.keys():
                 return  # its items have come already
-        if record is not None and KEYS & record.keys():
+        if record is not None and self._keys & record.keys():
             yield record
         elif record is None and not self._stack:
             self._fail(frame.start + 1)
@@ -216,6 +219,60 @@ def _unique(pairs: list[tuple[str, object]]) -> Record:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
+
+
+class ObjectReader(ABC, Generic[Found]):
+    """Turns a stream into what its objects say as they end; what they leave unsaid, when all has come."""
+
+    keys: ClassVar[frozenset[str]]  # one of them makes an object ours
+    most: ClassVar[int]  # of what is found; a model that goes on is going round in circles
+
+    def __init__(self) -> None:
+        self._objects, self._thoughts = Objects(self.keys), ThoughtFilter()
+        self._raw: list[str] = []
+        self._found = self._misread = 0
+        self.unfinished = False  # the stream ended inside an object; known after `close`
+
+    @property
+    def unreadable(self) -> int:
+        """How many objects could not be read, or were not what was asked for."""
+        return self._objects.unreadable + self._misread
+
+    @property
+    def full(self) -> bool:
+        """Whether more came than is read: the call can be ended."""
+        return self._objects.full or self._found >= self.most
+
+    def feed(self, text: str) -> Iterator[Found]:
+        """Yield what the objects say that end in this part of the stream, however it was cut."""
+        yield from self._read(self._thoughts.feed(text))
+
+    def close(self) -> Iterator[Found]:
+        """Yield what stands in an object that never ended; where no object said anything, what prose says."""
+        yield from self._read(self._thoughts.close())
+        yield from self._counted(chain.from_iterable(map(self.said, self._objects.close())))
+        self.unfinished = self._objects.unfinished
+        if not self._found:
+            yield from self._counted(self.told("".join(self._raw)[:MOST]))
+
+    def _read(self, text: str) -> Iterator[Found]:
+        if not self._objects.full:
+            self._raw.append(text)
+        yield from self._counted(chain.from_iterable(map(self.said, self._objects.feed(text))))
+
+    def _counted(self, found: Iterable[Found]) -> Iterator[Found]:
+        for each in found:
+            if self._found < self.most:
+                self._found += 1
+                yield each
+
+    @abstractmethod
+    def said(self, record: Record) -> Iterator[Found]:
+        """Yield what an object says; what cannot be read of it adds to `_misread`."""
+
+    @abstractmethod
+    def told(self, text: str) -> Iterator[Found]:
+        """Yield what running text says."""
 
 
 class ArticleLabels:
@@ -253,139 +310,6 @@ class ArticleLabels:
         return join_surrogates(text)[:200]
 
 
-class PieceReader:
-    """Turns a stream into the pieces that the prompts ask for, however the stream is cut.
-
-    A model that writes the fixed sentence of refusal in place of an object refuses too.
-    """
-
-    def __init__(self, labels: ArticleLabels, refusal: str) -> None:
-        self._objects, self._labels, self._refusal = Objects(), labels, _level(refusal)
-        self._raw: list[str] = []
-        self._found = self._misshapen = 0
-        self.unfinished = False  # the stream ended inside a sentence; known after `close`
-
-    @property
-    def unreadable(self) -> int:
-        """How many objects could not be read, or were not what was asked for."""
-        return self._objects.unreadable + self._misshapen
-
-    @property
-    def full(self) -> bool:
-        """Whether more came than is read: the call can be ended."""
-        return self._objects.full
-
-    def feed(self, text: str) -> Iterator[Piece]:
-        """Yield the pieces whose last character is in this part of the stream."""
-        if not self._objects.full:
-            self._raw.append(text)
-        yield from self._pieces(self._objects.feed(text))
-
-    def close(self) -> Iterator[Piece]:
-        """Yield what stands in an object that never ended, and a refusal that was written as plain text."""
-        yield from self._pieces(self._objects.close())
-        self.unfinished = self._objects.unfinished
-        if not self._found and self._refusal in _level("".join(self._raw)[:MOST]):
-            yield Refusal()
-
-    def _pieces(self, records: Iterator[Record]) -> Iterator[Piece]:
-        for record in records:
-            read = pieces(record, self._labels)
-            self._misshapen += read is None
-            for piece in read or ():
-                self._found += 1
-                refuses = isinstance(piece, Statement) and _level(piece.text) == self._refusal
-                yield Refusal() if refuses else piece
-
-
-class ProseReader:
-    """Reads plain sentences, as the baseline prompt gives them: none names an article, so none can pass.
-
-    It is there for measuring what the baseline writes; sentences are cut when all has come.
-    """
-
-    def __init__(self, refusal: str) -> None:
-        self._refusal, self._text = _level(refusal), ""
-        self.unreadable = 0
-        self.full = self.unfinished = False
-
-    def feed(self, text: str) -> Iterator[Piece]:
-        """Keep the text."""
-        self.full = self.full or len(self._text) + len(text) > MOST
-        self._text = (self._text + text)[:MOST]
-        yield from ()
-
-    def close(self) -> Iterator[Piece]:
-        """Yield the sentences."""
-        if self._refusal and self._refusal in _level(self._text):
-            yield Refusal()
-            return
-        for start, end in sentences(self._text):
-            text = join_surrogates(self._text[start:end]).strip()
-            if text:
-                yield Statement(text[:LONGEST])
-
-
-StreamReader: TypeAlias = PieceReader | ProseReader
-
-
-def pieces(record: Record, labels: ArticleLabels) -> list[Piece] | None:
-    """Return what an object says; None if its values are not of the kinds that were asked for."""
-    found: list[Piece] = []
-    text = record.get("text")
-    if "text" in record and not (isinstance(text, str) and len(text) <= LONGEST):
-        return None
-    if isinstance(text, str) and text.strip():
-        if "article" in record and "articles" not in record and "quotes" not in record:
-            return None  # a quote that lost its sentence
-        quotes = _quotes(record.get("quotes", record.get("quote")), labels)
-        cited = _cited(record.get("articles"), labels)
-        if quotes is None or cited is None:
-            return None
-        named = cited or tuple(dict.fromkeys(quote.article_id for quote in quotes))
-        found.append(Statement(join_surrogates(text).strip(), named, quotes))
-    missing = record.get("missing")
-    for one in missing if isinstance(missing, list) else [missing]:
-        if isinstance(one, str) and one.strip():
-            found.append(CoverageRemark(join_surrogates(one).strip()[:LONGEST]))
-        elif one is not None and not isinstance(one, (str, bool)):
-            return None
-    if record.get("refusal") is True:
-        found.append(Refusal())
-    return found if found or "text" not in record else None
-
-
-def _cited(value: object, labels: ArticleLabels) -> tuple[str, ...] | None:
-    if value is None:
-        return ()
-    names = [labels.id(one) for one in (value if isinstance(value, list) else [value])]
-    if None in names or len(names) > MOST_CITED:
-        return None
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
-def _quotes(value: object, labels: ArticleLabels) -> tuple[Quote, ...] | None:
-    """Read [{"article": …, "text": …}], one such object, or {"A1": "…"}."""
-    if value is None:
-        return ()
-    if isinstance(value, dict) and "article" not in value:
-        value = [{"article": name, "text": text} for name, text in value.items()]
-    quotes = []
-    for one in value if isinstance(value, list) else [value]:
-        if not isinstance(one, Mapping):
-            return None
-        name, text = labels.id(one.get("article")), one.get("text", one.get("quote"))
-        if not name or not isinstance(text, str):
-            return None
-        quotes.append(Quote(name, join_surrogates(text).strip()))
-    return tuple(quotes) if len(quotes) <= MOST_CITED else None
-
-
 def join_surrogates(text: str) -> str:
     """Join surrogate pairs that a stream split; a lone surrogate becomes U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _level(text: str) -> str:
-    """Return the text as it is compared with the refusal: neither case nor blanks nor signs count."""
-    return re.sub(r"\W+", " ", join_surrogates(text).casefold()).strip()

@@ -1,4 +1,8 @@
-"""What a model is told: prompts are data files with a version, one a language; others' text is fenced in."""
+"""What a model is told: prompts are data files with a version, one a language; others' text is fenced in.
+
+A language's file holds two: of the one a model chooses passages ("quotes"), by the other it writes sentences
+of its own ("claims"), which a judge reads. The baseline's asks for prose.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
+from rag.answer.composition import line
 from rag.answer.generation.context import Excerpt
 from rag.answer.generation.parser import ArticleLabels, Reply
+from rag.answer.types import LINES
 from rag.errors import BadInput
 from rag.types import Article
 
@@ -23,20 +29,22 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _FENCE = {"boundary"}
 _ARTICLE = {"label", "id", "code", "number", "headings", "date", "text"}
 # field -> the placeholders that it holds, every one of them; prose, which has no format, fills fewer
-_PIECES: Mapping[str, set[str]] = {
-    "system": {"boundary", "format", "refusal"},
-    "lines": set(),
-    "schema": set(),
+_SHARED: Mapping[str, set[str]] = {
     "article": _FENCE | _ARTICLE,
     "question": {"boundary", "articles", "question"},
     "undated": set(),
     "refusal": set(),
 }
-_PROSE: Mapping[str, set[str]] = {
-    "system": {"boundary"},
-    "article": _FENCE | _ARTICLE - {"id", "date", "label"} | {"place"},
-    "question": {"boundary", "articles", "question"},
-    "refusal": set(),
+_HOW: Mapping[str, set[str]] = {"lines": set(), "schema": set()}
+_FIELDS: Mapping[Reply, Mapping[str, set[str]]] = {
+    "quotes": {**_SHARED, **_HOW, "system": {"boundary", "format", "refusal", "keys"}},
+    "claims": {**_SHARED, **_HOW, "system": {"boundary", "format", "refusal"}},
+    "prose": {
+        "system": {"boundary"},
+        "article": _FENCE | _ARTICLE - {"id", "date", "label"} | {"place"},
+        "question": {"boundary", "articles", "question"},
+        "refusal": set(),
+    },
 }
 
 
@@ -65,8 +73,8 @@ class Prompt:
 
     @property
     def id(self) -> str:
-        """Name and version, as answers and measurements carry it."""
-        return f"{self.name}-{self.version}"
+        """Name, kind and version, as answers and measurements carry it."""
+        return "-".join((self.name, *([self.reply] if self.reply != "prose" else []), self.version))
 
     def block(self, article: Article, text: str, label: str, boundary: str, as_of: str = "") -> str:
         """Return one article as it is shown to the model."""
@@ -103,13 +111,16 @@ class Prompt:
         boundary = draw()
         while any(boundary in text for text in texts):
             boundary = draw()
+        numbered = self.reply == "quotes"
         blocks = [
-            self.block(excerpt.article, excerpt.text, label, boundary, as_of)
+            self.block(
+                excerpt.article, excerpt.numbered(label) if numbered else excerpt.text, label, boundary, as_of
+            )
             for excerpt, label in zip(excerpts, labels.labels, strict=True)
         ]
         how = self.schema if schema else self.lines
         return Messages(
-            _fill(self.system, boundary=boundary, format=how.strip(), refusal=self.refusal),
+            _fill(self.system, boundary=boundary, format=how, refusal=self.refusal, keys=_keys(self.name)),
             _fill(self.question, boundary=boundary, articles="\n\n".join(blocks), question=question),
         )
 
@@ -123,19 +134,25 @@ def _line(text: str) -> str:
     return " ".join(re.sub(r"[<>]", " ", text).split())
 
 
+def _keys(language: str) -> str:
+    """Return the list of connecting lines as a model chooses from it."""
+    return "\n".join(f"- {key}: {line(key, language)}" for key in LINES)
+
+
 @functools.cache
-def load(name: str) -> Prompt:
-    """Return a prompt that ships: a language's, or the baseline's; the English one for another language.
+def load(name: str, reply: Reply = "quotes") -> Prompt:
+    """Return a prompt that ships: a language's of that kind, or the baseline's; English for another language.
 
     Raises:
         BadInput: the file is not as it should be.
     """
     known = name if name in (*LANGUAGES, BASELINE) else FALLBACK
-    return parse((files("rag.answer") / "prompts" / f"{known}.toml").read_text(encoding="utf-8"), known)
+    source = (files("rag.answer") / "prompts" / f"{known}.toml").read_text(encoding="utf-8")
+    return parse(source, known, "prose" if known == BASELINE else reply)
 
 
-def parse(source: str, name: str) -> Prompt:
-    """Read a prompt file.
+def parse(source: str, name: str, reply: Reply) -> Prompt:
+    """Read the prompt of one kind from a file, in which what differs stands in a table of its name.
 
     Raises:
         BadInput: a key that is unknown or missing, a placeholder likewise.
@@ -144,19 +161,20 @@ def parse(source: str, name: str) -> Prompt:
         record = tomllib.loads(source)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"prompt {name}: {error}. Expected TOML") from None
-    reply = record.pop("reply", None)
+    own = record.pop(reply, {})
+    record = {key: text for key, text in record.items() if key not in _FIELDS} | own
     version = record.pop("version", None)
-    if reply not in ("pieces", "prose") or not (isinstance(version, str) and version):
-        raise BadInput(f'prompt {name}: expected reply = "pieces" or "prose", and version = "…"')
-    wanted = _PIECES if reply == "pieces" else _PROSE
+    if not (isinstance(version, str) and version):
+        raise BadInput(f'prompt {name}: expected version = "…"')
+    wanted = _FIELDS[reply]
     if set(record) != set(wanted):
         odd = ", ".join(sorted(set(record) ^ set(wanted)))
-        raise BadInput(f"prompt {name}: {odd} missing or unknown; expected {', '.join(wanted)}")
+        raise BadInput(f"prompt {name}, {reply}: {odd} missing or unknown; expected {', '.join(wanted)}")
     for key, text in record.items():
         if not isinstance(text, str) or not text.strip():
-            raise BadInput(f"prompt {name}: {key} must be a text")
+            raise BadInput(f"prompt {name}, {reply}: {key} must be a text")
         found = set(_PLACEHOLDER.findall(text))
         if found != wanted[key]:
             odd = ", ".join(f"{{{p}}}" for p in sorted(found ^ wanted[key]))
-            raise BadInput(f"prompt {name}: {key} has {odd} missing or unknown")
+            raise BadInput(f"prompt {name}, {reply}: {key} has {odd} missing or unknown")
     return Prompt(name, version, reply, **{key: text.strip() for key, text in record.items()})

@@ -76,9 +76,9 @@ class RateLimits:
     def take(self, session: Hashable, *, retry: bool = False) -> float:
         """Return 0 if one call is granted; else the seconds to wait, and nothing has been counted.
 
-        The session's key is kept in memory for one window and nowhere else. A retry (`retry`) after the
-        server failed counts for the host, whose server is asked once more, and not for the session, whose
-        person asked once.
+        The session's key is kept in memory for one window and nowhere else. A further call for the same
+        answer (`retry`), because the server failed or a judge is asked, counts for the host and not for the
+        session, whose person asked once.
         """
         with self._lock:
             now = self._clock()

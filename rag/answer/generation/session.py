@@ -3,83 +3,56 @@
 from __future__ import annotations
 
 import functools
+import logging
 import math
-import random
-import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass
 
+from rag.answer.composition import Composer
 from rag.answer.generation import prompt as prompts
-from rag.answer.generation.client import Clients, LangChainClient
+from rag.answer.generation.claim_reader import ClaimReader, ProseReader
+from rag.answer.generation.client import Clients, Delta
 from rag.answer.generation.context import PromptContext, fit, tokens
 from rag.answer.generation.errors import Failure, FailureReason, Translate, english
-from rag.answer.generation.parser import (
-    ArticleLabels,
-    PieceReader,
-    ProseReader,
-    StreamReader,
-    join_surrogates,
-)
+from rag.answer.generation.parser import ArticleLabels, join_surrogates
+from rag.answer.generation.passage_reader import PassageReader
 from rag.answer.generation.prompt import Messages, Prompt
 from rag.answer.generation.rate_limit import RateLimits
 from rag.answer.generation.settings import MOST_ARTICLES, ModelSettings
-from rag.answer.generation.stream import Call, Cancelled, Patience
+from rag.answer.generation.stream import Cancel, Cancelled, request
 from rag.answer.types import (
-    AcceptedSentence,
     Answer,
-    CoverageRemark,
+    ChoicePiece,
+    ClaimPart,
+    ClaimsRead,
     Ending,
     Event,
-    Gate,
+    LinePart,
+    Part,
     Piece,
     Refusal,
     RejectedSentence,
     Statement,
     Usage,
+    Verdict,
     WritingStarted,
 )
-from rag.answer.verification.sanitise import missing_text
-from rag.errors import log_failure
+from rag.answer.verification.decision import Claim, decided, law_of
+from rag.answer.verification.hard_checks import faults
+from rag.answer.verification.judge import NOT_JUDGED, Judge, Judgement, ModelJudge
+from rag.errors import PandectError, log_failure
 from rag.text import Analyser
 from rag.text.analysers import LANGUAGES, analyser
 from rag.types import Article
 
-MOST_SENTENCES = 40  # five times what the prompts ask for; a model that goes on is going round in circles
-MOST_MISSING = 5
-BACKOFF = 0.5  # seconds before the first retry, twice as many before each further one, up to
-LONGEST_BACKOFF = 8.0
-LONGEST_WAIT = 20.0  # that a server may ask for; more than that is told to the person, who has better to do
+AT_ONCE = 4  # claims that are judged at the same time
 _SLACK = 64  # tokens that a server's own template puts around two messages
+_NUMBER = tokens("A10.100 \n")  # what stands before each sentence that may be chosen
+_log = logging.getLogger(__name__)
 _analyser: Callable[[str], Analyser] = functools.cache(analyser)
-
-
-class Cancel:
-    """Says whether a person has cancelled, and ends the call that is under way."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-        self._lock = threading.Lock()
-        self._call: Call | None = None
-
-    def watch(self, call: Call) -> None:
-        """End this call too, should it come to that."""
-        with self._lock:
-            self._call = call
-            if self._event.is_set():
-                call.cancel()
-
-    def cancel(self) -> None:
-        """Cancel; a second time does nothing more."""
-        with self._lock:
-            self._event.set()
-            if self._call is not None:
-                self._call.cancel()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait; raise `Cancelled` if it was cancelled, before or meanwhile."""
-        if self._event.wait(seconds):
-            raise Cancelled
 
 
 class Draft(Iterator[Event]):
@@ -102,14 +75,36 @@ class Draft(Iterator[Event]):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerResources:
-    """The writer, gate and settings that answers are written with."""
+class Endpoint:
+    """A language model, and the clients that ask it for one kind of reply."""
 
     settings: ModelSettings
-    gate: Gate
-    limits: RateLimits
     clients: Clients
+
+    @property
+    def name(self) -> str:
+        """The model's name, without its provider."""
+        return self.settings.name
+
+    @property
+    def local(self) -> bool:
+        """Whether it runs on this machine for certain."""
+        return self.settings.local
+
+    def room(self) -> int:
+        """Return how many tokens it can read beside its answer."""
+        return self.settings.window - self.settings.output - _SLACK
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerResources:
+    """What answers are written with, and judged by."""
+
+    model: Endpoint
+    judge: Judge | Endpoint | None  # None: nothing of the model's own words is shown
+    limits: RateLimits
     prompt: Callable[[str], Prompt]  # for a language
+    withhold: bool = False  # what is not verified is removed, and not marked
     as_of: str = ""  # the date of the law, for articles that carry none
     say: Translate = english
     session: Hashable = None
@@ -126,21 +121,29 @@ class Job:
         language: str,
         cancel: Cancel,
     ) -> None:
-        self.means, self.settings, self.cancel = means, means.settings, cancel
+        self.means, self.settings, self.cancel = means, means.model.settings, cancel
         self.question, self.language = join_surrogates(question), language
         most = self.settings.articles or MOST_ARTICLES
         self.articles = tuple(articles[:most])
+        self.shown = {article.id: article for article in self.articles}
         self.unseen = tuple(article.id for article in articles[most:])  # beyond what the model is shown
+        spoken = next((a.language for a in self.articles if a.language), None) or language
+        self.analyser = _analyser(spoken if spoken in LANGUAGES else prompts.FALLBACK)
+        self.composer = Composer(self.shown, self.question, self.likeness)
         self.started = 0.0
         self.prompt: Prompt | None = None
-        self.reader: StreamReader | None = None
+        self.reader: PassageReader | ClaimReader | ProseReader = ProseReader("")  # until a prompt is made
         self.fitted = PromptContext(())
-        self.sentences: list[AcceptedSentence] = []
-        self.missing: list[str] = []
-        self.removed: list[RejectedSentence] = []
-        self.refused = self.writing = self.truncated = False
-        self.input_tokens: int | None = None
-        self.output_tokens: int | None = None
+        self.parts: list[Part] = []
+        self.claims: list[Claim] = []
+        self.removed: tuple[RejectedSentence, ...] = ()
+        self.refused = self.writing = self.truncated = self.judge_failed = False
+        self.calls: list[_Counts] = []  # that have given something: the writer's, and the judge's
+
+    def likeness(self, text: str, sentence: str) -> float:
+        """Return the share of a text's words that a sentence has."""
+        wanted = frozenset(self.analyser.terms(text))
+        return len(wanted.intersection(self.analyser.terms(sentence))) / (len(wanted) or 1)
 
     def events(self) -> Iterator[Event]:
         """Yield all of them; whatever fails becomes an answer that says so."""
@@ -149,129 +152,179 @@ class Job:
             if not self.articles:  # there is nothing that an answer could rest on
                 yield self.answer(Ending.REFUSED)
                 return
-            wait = self.means.limits.take(self.means.session)
-            if wait > 0:
-                yield self.answer(Ending.LIMITED, FailureReason.BUSY, wait)
+            pause = self.means.limits.take(self.means.session)
+            if pause > 0:
+                yield self.answer(Ending.LIMITED, FailureReason.BUSY, pause)
                 return
-            yield from self.attempts()
+            yield from self.write()
         except Cancelled:
             yield self.answer(Ending.STOPPED)
-        except Failure as failure:
-            limited = failure.reason is FailureReason.SERVER_BUSY
-            ending = Ending.LIMITED if limited else Ending.FAILED
-            yield self.answer(ending, failure.reason, (failure.wait or 60.0) if limited else None)
         except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
             log_failure(error, "the answer")
             yield self.answer(Ending.FAILED, FailureReason.UNEXPECTED)
-        else:
-            if self.sentences:
-                yield self.answer(Ending.WRITTEN, FailureReason.CUT if self.truncated else None)
-            elif self.refused:
-                yield self.answer(Ending.REFUSED)
-            else:
-                yield self.answer(Ending.EMPTY, FailureReason.UNREADABLE)
 
-    def attempts(self) -> Iterator[Event]:
-        """Ask, and ask again where that may help and nothing has been shown yet."""
-        until = self.started + self.settings.whole
-        clients = self.means.clients
-        plain = clients.plain
-        tries = 0
-        while True:
-            self.cancel.sleep(0)
-            try:
-                yield from self.ask(clients.get(plain), until)
-                clients.plain = plain  # it may be tried first from now on
-                return
-            except Failure as failure:
-                if self.writing:
-                    raise
-                if failure.plainer and not plain:
-                    plain = True
-                else:
-                    tries += 1
-                    self.cancel.sleep(self.pause(failure, tries, until))
-                if self.means.limits.take(self.means.session, retry=True) > 0:
-                    raise
+    def finished(self) -> Answer:
+        """Return the answer of a model that wrote to its end."""
+        ending = Ending.WRITTEN
+        if self.claims:
+            ending = self.decide()
+        if any(not isinstance(part, LinePart) for part in self.parts):
+            if ending is Ending.UNVERIFIED:
+                return self.answer(ending, FailureReason.JUDGE if self.judge_failed else None)
+            return self.answer(ending, FailureReason.CUT if self.truncated or self.composer.cut else None)
+        if self.refused:
+            return self.answer(Ending.REFUSED)
+        return self.answer(Ending.EMPTY, FailureReason.UNREADABLE)
 
-    def pause(self, failure: Failure, tries: int, until: float) -> float:
-        """Return the seconds before the next try; raise the failure that came if there shall be none."""
-        if not failure.retry or tries > self.settings.retries:
-            raise failure
-        backoff = min(BACKOFF * 2.0 ** (tries - 1), LONGEST_BACKOFF) * random.uniform(0.5, 1.0)  # noqa: S311
-        pause: float = max(backoff, failure.wait or 0.0)
-        if pause > LONGEST_WAIT or time.monotonic() + pause >= until:
-            raise failure
-        return pause
-
-    def ask(self, client: LangChainClient, until: float) -> Iterator[Event]:
-        """Make one call and read it."""
-        messages, reader = self.prepare(client.schema)
-        self.reader = reader
-        call = Call(lambda: client.stream(messages))
-        self.cancel.watch(call)
-        patience = Patience(self.settings.first_token, self.settings.between, until)
+    def write(self) -> Iterator[Event]:
+        """Yield what comes of the model, and its answer."""
         try:
-            for delta in call.deltas(patience):
+            yield from self.ask()
+            answer = self.finished()
+        except Failure as failure:
+            limited = failure.reason is FailureReason.SERVER_BUSY
+            ending = Ending.LIMITED if limited else Ending.FAILED
+            self.show_law()
+            answer = self.answer(ending, failure.reason, (failure.wait or 60.0) if limited else None)
+        yield answer
+
+    def ask(self) -> Iterator[Event]:
+        """Ask the model and read it."""
+        until = self.started + self.settings.whole
+        deltas = request(
+            self.settings, self.means.model.clients, self.prepare, until, self.cancel, self.once_more
+        )
+        self.calls.append(counts := _Counts())
+        with closing(deltas):
+            for delta in deltas:
                 if delta.token and not self.writing:
                     self.writing = True
                     yield WritingStarted()
                 self.truncated = self.truncated or delta.truncated
-                self.input_tokens = _more(self.input_tokens, delta.input_tokens)
-                self.output_tokens = _more(self.output_tokens, delta.output_tokens)
-                yield from self.read(reader.feed(delta.text))
-                if self.refused and not self.sentences:
-                    return
-                if reader.full or len(self.sentences) + len(self.removed) >= MOST_SENTENCES:
+                counts.add(delta)
+                yield from self.read(self.reader.feed(delta.text))
+                if self.reader.full:
                     self.truncated = True
                     return
-        finally:
-            call.cancel()
-        yield from self.read(reader.close())
-        self.truncated = self.truncated or reader.unfinished
+        yield from self.read(self.reader.close())
+        self.truncated = self.truncated or self.reader.unfinished
 
-    def prepare(self, schema: bool) -> tuple[Messages, StreamReader]:
+    def once_more(self) -> bool:
+        """Take one more call from the limits of the host."""
+        return self.means.limits.take(self.means.session, retry=True) <= 0
+
+    def prepare(self, schema: bool) -> Messages:
         """Fill the prompt in, within the window; raise a `Failure` where that leaves no room for articles."""
         prompt = self.prompt = self.means.prompt(self.language)
         as_of = self.means.as_of
         empty = prompt.messages(self.question, (), ArticleLabels(()), schema=schema, as_of=as_of)
-        room = self.settings.window - self.settings.output - _SLACK
-        spoken = next((a.language for a in self.articles if a.language), None) or self.language
         self.fitted = fit(
             self.articles,
             self.question,
-            room - tokens(empty.system) - tokens(empty.user),
-            _analyser(spoken if spoken in LANGUAGES else prompts.FALLBACK),
+            self.means.model.room() - tokens(empty.system) - tokens(empty.user),
+            self.analyser,
             lambda article: tokens(prompt.block(article, "", "A10", "0" * 16, as_of)) + 2,  # blank lines
+            _NUMBER if prompt.reply == "quotes" else 0,
         )
         excerpts = self.fitted.excerpts
         if not excerpts:
             raise Failure(FailureReason.TOO_LONG)
-        labels = ArticleLabels([excerpt.article.id for excerpt in excerpts])
-        messages = prompt.messages(self.question, excerpts, labels, schema=schema, as_of=as_of)
-        if prompt.reply == "pieces":
-            return messages, PieceReader(labels, prompt.refusal)
-        return messages, ProseReader(prompt.refusal)
+        articles = [excerpt.article for excerpt in excerpts]
+        labels = ArticleLabels([article.id for article in articles])
+        match prompt.reply:
+            case "quotes":
+                self.reader = PassageReader(labels, articles, prompt.refusal)
+            case "claims":
+                self.reader = ClaimReader(labels, articles, prompt.refusal)
+            case "prose":
+                self.reader = ProseReader(prompt.refusal)
+        return prompt.messages(self.question, excerpts, labels, schema=schema, as_of=as_of)
 
-    def read(self, pieces: Iterator[Piece]) -> Iterator[Event]:
-        """Put each piece where it belongs; what passes the gate is given out."""
+    def read(self, pieces: Iterator[ChoicePiece] | Iterator[Piece]) -> Iterator[Event]:
+        """Put each piece where it belongs; what may be shown at once is given out."""
         for piece in pieces:
-            match piece:
-                case Statement():
-                    if any(piece.text == passed.text for passed in self.sentences):
-                        continue  # once is enough
-                    checked = self.means.gate.check(piece, self.articles)
-                    if isinstance(checked, AcceptedSentence):
-                        self.sentences.append(checked)
-                        yield checked
-                    else:
-                        self.removed.append(checked)
-                case CoverageRemark():
-                    text = missing_text(piece.text)
-                    if text and text not in self.missing and len(self.missing) < MOST_MISSING:
-                        self.missing.append(text)
-                case Refusal():
-                    self.refused = True
+            if isinstance(piece, Refusal):
+                self.refused = True
+            elif not isinstance(piece, Statement):
+                for part in self.composer.add(piece):
+                    self.parts.append(part)
+                    yield part
+            elif isinstance(self.reader, ProseReader):
+                self.parts.append(ClaimPart(piece.text, (), (), verified=False))
+                yield self.parts[-1]
+            elif all(piece.text != claim.statement.text for claim in self.claims):  # once is enough
+                self.claims.append(Claim(piece, faults(piece, self.shown, self.question, self.language)))
+                yield ClaimsRead(len(self.claims))
+
+    def decide(self) -> Ending:
+        """Have the claims judged, and decide by the whole what is shown."""
+        withhold, language, unread = self.means.withhold, self.language, self.reader.unreadable
+        found = decided(self.judged(), self.shown, withhold=withhold, language=language, unreadable=unread)
+        self.parts, self.removed = list(found.parts), found.removed
+        if found.parts:
+            return Ending.WRITTEN
+        self.show_law()
+        return Ending.UNVERIFIED
+
+    def show_law(self) -> None:
+        """Show the passages that the claims cite, in the claims' place."""
+        for choice in law_of(self.claims, self.shown):
+            self.parts += self.composer.add(choice)
+
+    def judged(self) -> list[Claim]:
+        """Return the claims with what the judge says; it reads several at once, and has its time for all."""
+        until = time.monotonic() + self.settings.whole
+        judge = self.judge(until)
+        if judge is None:
+            return self.claims
+        with closing(_Pool()) as pool:
+            asked = [
+                None if claim.faults else pool.submit(judge.judge, claim.statement.text, self.cited(claim))
+                for claim in self.claims
+            ]
+            pending = asked_of = {future for future in asked if future is not None}
+            while pending and time.monotonic() < until:
+                pending = wait(pending, timeout=0.05).not_done
+                self.cancel.sleep(0)
+            found = [NOT_JUDGED if future is None else _judgement(future) for future in asked]
+        self.judge_failed = bool(asked_of) and all(each.verdict is Verdict.UNKNOWN for each in found)
+        return [Claim(c.statement, c.faults, each) for c, each in zip(self.claims, found, strict=True)]
+
+    def cited(self, claim: Claim) -> list[Article]:
+        """Return the articles that a claim cites, of those shown."""
+        return [self.shown[id_] for id_ in claim.statement.article_ids if id_ in self.shown]
+
+    def judge(self, until: float) -> Judge | None:
+        """Return who judges this answer, and until when."""
+        judge = self.means.judge
+        if not isinstance(judge, Endpoint):
+            return judge
+        failed: list[Failure] = []  # one is enough: a dead server is not asked again for each claim
+
+        def say(system: str, user: str) -> str:
+            if (
+                tokens(system) + tokens(user) > judge.room()
+            ):  # cut articles would be judged as if they were whole
+                raise Failure(FailureReason.TOO_LONG)
+            if failed or not self.once_more():
+                raise failed[0] if failed else Failure(FailureReason.BUSY)
+            ends = min(until, time.monotonic() + judge.settings.whole)
+            sent = Messages(system, user)
+            try:
+                deltas = request(
+                    judge.settings, judge.clients, lambda _: sent, ends, self.cancel, self.once_more
+                )
+                self.calls.append(counts := _Counts())
+                reply = "".join(counts.add(delta) for delta in deltas)
+                if counts.truncated:  # what it decided in the end is not there
+                    raise Failure(FailureReason.TOO_LONG)
+                return reply
+            except Failure as failure:
+                if failure.reason not in (FailureReason.TOO_LONG, FailureReason.REJECTED):
+                    failed.append(failure)
+                raise
+
+        return ModelJudge(say, judge.name, local=judge.local)
 
     def answer(
         self, ending: Ending, reason: FailureReason | None = None, wait: float | None = None
@@ -280,20 +333,67 @@ class Job:
         seconds = None if wait is None else max(1, math.ceil(wait))
         return Answer(
             ending,
-            tuple(self.sentences),
-            tuple(self.missing),
-            tuple(self.removed),
-            0 if self.reader is None else self.reader.unreadable,
+            tuple(self.parts),
+            self.removed,
+            self.reader.unreadable,
+            self.composer.withheld,
             self.fitted.trimmed,
             (*self.fitted.left_out, *self.unseen),
             model=self.settings.name,
+            judge=self.means.judge.name if self.means.judge else "",
             prompt_version="" if self.prompt is None else self.prompt.id,
-            usage=Usage(time.monotonic() - self.started, self.input_tokens, self.output_tokens),
+            usage=Usage(
+                time.monotonic() - self.started,
+                _sum(call.read for call in self.calls),
+                _sum(call.written for call in self.calls),
+            ),
             reason="" if reason is None else self.means.say(str(reason), seconds=seconds),
             wait=seconds,
         )
 
 
-def _more(known: int | None, reported: int | None) -> int | None:
-    """Return the larger count: some servers repeat a running total, others tell it once."""
-    return max((count for count in (known, reported) if count is not None), default=None)
+class _Pool(ThreadPoolExecutor):
+    """Threads that judge; what has not begun when it is closed never will, and nobody waits for the rest."""
+
+    def __init__(self) -> None:
+        super().__init__(AT_ONCE, thread_name_prefix="judge")
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.shutdown(wait=False, cancel_futures=True)
+
+
+def _judgement(future: Future[Judgement]) -> Judgement:
+    """Return what a judge said in time; whatever it raised is no judgement."""
+    if not future.done():
+        return NOT_JUDGED
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if isinstance(error, PandectError):  # its message is ours: it holds no claim
+        _log.error("the judge is not set up: %s", error)
+    else:
+        log_failure(error, "the judge")
+    return NOT_JUDGED
+
+
+@dataclass(slots=True)
+class _Counts:
+    """The tokens of one call; of each count the larger: some servers repeat a total, others tell it once."""
+
+    read: int | None = None
+    written: int | None = None
+    truncated: bool = False  # it reached the bound of its output
+
+    def add(self, delta: Delta) -> str:
+        """Count a chunk, and return its text."""
+        self.read = max(self.read or 0, delta.input_tokens or 0) or None
+        self.written = max(self.written or 0, delta.output_tokens or 0) or None
+        self.truncated = self.truncated or delta.truncated
+        return delta.text
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """Return all of them together; None if one is not known."""
+    known = list(counts)
+    return sum(filter(None, known)) if known and None not in known else None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hmac
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NoReturn, TypeAlias
 from urllib.parse import urlsplit
 
 from rag.answer.generation.rate_limit import Rate
+from rag.answer.verification.judge import THRESHOLD
 from rag.errors import BadInput
 
 
@@ -57,6 +58,8 @@ class Secret:
 Format: TypeAlias = Literal["auto", "lines", "schema"]
 
 SWITCH = "PANDECT_MODEL"
+JUDGE = "PANDECT_JUDGE"
+NLI = "nli"  # in place of a provider: an entailment model
 # Where the makers of models tell people to put their keys; read only when the model is the maker's own.
 USUAL_KEYS = {
     "openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "mistralai": "MISTRAL_API_KEY",
@@ -109,11 +112,21 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """What reads a model's sentences against the law: an entailment model, a language model, or nothing."""
+
+    entailment: str | None = None  # a folder, or an id on the hub
+    threshold: float = THRESHOLD
+    model: ModelSettings | None = None
+    withhold: bool = False  # what is not verified is removed, and not marked
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """One variable of the environment."""
 
     variable: str
-    field: str  # of ModelSettings
+    field: str
     parse: Callable[[str], object]
     hidden: bool = False  # its value is never shown, not even when it is wrong
 
@@ -168,6 +181,25 @@ def _format(text: str) -> str:
     return text
 
 
+def _judge(text: str) -> str:
+    if text == "none":
+        return ""
+    if text.startswith(f"{NLI}:") and text.removeprefix(f"{NLI}:").strip():
+        return text
+    try:
+        return _model(text)
+    except BadInput:
+        raise BadInput(
+            "expected none, nli:FOLDER_OR_HUB_ID or PROVIDER:MODEL, such as ollama:llama3.1"
+        ) from None
+
+
+def _unverified(text: str) -> bool:
+    if text not in ("mark", "withhold"):
+        raise BadInput("expected mark or withhold")
+    return text == "withhold"
+
+
 def _articles(text: str) -> int | None:
     return None if text == "auto" else _whole(text, 1, MOST_ARTICLES)
 
@@ -195,6 +227,15 @@ SETTINGS = (
 )
 
 
+JUDGE_SETTINGS = (
+    Setting(JUDGE, "judge", _judge),
+    Setting("PANDECT_JUDGE_URL", "url", _url, hidden=True),
+    Setting("PANDECT_JUDGE_KEY", "key", _key, hidden=True),
+    Setting("PANDECT_JUDGE_THRESHOLD", "threshold", partial(_number, low=0, high=1)),
+    Setting("PANDECT_JUDGE_UNVERIFIED", "withhold", _unverified),
+)
+
+
 def read(environ: Mapping[str, str], secrets: Mapping[str, object] | None = None) -> ModelSettings | None:
     """Return the settings; None where PANDECT_MODEL is unset or empty: then no model is ever asked.
 
@@ -203,20 +244,18 @@ def read(environ: Mapping[str, str], secrets: Mapping[str, object] | None = None
     Raises:
         BadInput: a variable that does not exist, or a value that it cannot have.
     """
-    named = {**(secrets or {}), **environ}
-    texts = {name: str(text).strip() for name, text in named.items() if isinstance(text, (str, int, float))}
-    known = {setting.variable for setting in SETTINGS}
-    unknown = sorted(name for name in texts if name.startswith(SWITCH) and name not in known)
-    if unknown:
-        raise BadInput(f"{unknown[0]} is no setting: expected one of {', '.join(sorted(known))}")
+    texts = _texts(environ, secrets)
+    for prefix, known in ((SWITCH, SETTINGS), (JUDGE, JUDGE_SETTINGS)):
+        names = sorted(setting.variable for setting in known)
+        unknown = sorted(name for name in texts if name.startswith(prefix) and name not in names)
+        if unknown:
+            raise BadInput(f"{unknown[0]} is no setting: expected one of {', '.join(names)}")
     if not texts.get(SWITCH):
         return None
-    values = {s.field: _value(s, texts[s.variable]) for s in SETTINGS if texts.get(s.variable)}
-    provider = str(values["model"]).partition(":")[0]
-    usual = USUAL_KEYS.get(provider, "")
+    values = _values(SETTINGS, texts)
     # why not with a URL: the maker's key would be sent to somebody else's server
-    if "key" not in values and "url" not in values and texts.get(usual):
-        values["key"] = _value(Setting(usual, "key", _key, hidden=True), texts[usual])
+    if "key" not in values and "url" not in values:
+        values["key"] = _usual_key(str(values["model"]).partition(":")[0], texts)
     settings = ModelSettings(**values)  # type: ignore[arg-type]  # each is what its parser returns
     if settings.output * 2 > settings.window:
         raise BadInput(
@@ -224,6 +263,48 @@ def read(environ: Mapping[str, str], secrets: Mapping[str, object] | None = None
             f"PANDECT_MODEL_TOKENS={settings.window}: lower the one, or raise the other"
         )
     return settings
+
+
+def read_judge(
+    writer: ModelSettings, environ: Mapping[str, str], secrets: Mapping[str, object] | None = None
+) -> JudgeSettings:
+    """Return the settings of the judge; unset or "none", there is none.
+
+    A second model of the writer's provider is asked at the writer's address and with its key, unless others
+    are given; times, limits and tries are the writer's.
+
+    Raises:
+        BadInput: a value that a variable cannot have.
+    """
+    texts = _texts(environ, secrets)
+    values = _values(JUDGE_SETTINGS, texts)
+    kind, _, name = str(values.get("judge", "")).partition(":")
+    withhold = values.get("withhold") is True
+    if not name:
+        return JudgeSettings(withhold=withhold)
+    if kind == NLI:
+        return JudgeSettings(name, float(str(values.get("threshold", THRESHOLD))), withhold=withhold)
+    url, key = values.get("url"), values.get("key")
+    if kind == writer.provider and url is None:
+        url, key = writer.url, key or writer.key
+    elif url is None and key is None:
+        key = _usual_key(kind, texts)
+    model = replace(writer, model=f"{kind}:{name}", url=url, key=key)  # type: ignore[arg-type]  # see `Setting`
+    return JudgeSettings(model=model, withhold=withhold)
+
+
+def _texts(environ: Mapping[str, str], secrets: Mapping[str, object] | None) -> dict[str, str]:
+    named = {**(secrets or {}), **environ}
+    return {name: str(text).strip() for name, text in named.items() if isinstance(text, (str, int, float))}
+
+
+def _values(known: Sequence[Setting], texts: Mapping[str, str]) -> dict[str, object]:
+    return {s.field: _value(s, texts[s.variable]) for s in known if texts.get(s.variable)}
+
+
+def _usual_key(provider: str, texts: Mapping[str, str]) -> object:
+    usual = USUAL_KEYS.get(provider, "")
+    return _value(Setting(usual, "key", _key, hidden=True), texts[usual]) if texts.get(usual) else None
 
 
 def _value(setting: Setting, text: str) -> object:

@@ -11,14 +11,21 @@ import asyncio
 import contextvars
 import functools
 import queue
+import random
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from rag.answer.generation.client import Delta
+from rag.answer.generation.client import Clients, Delta
 from rag.answer.generation.errors import Failure, FailureReason, convert
+from rag.answer.generation.prompt import Messages
+from rag.answer.generation.settings import ModelSettings
+
+BACKOFF = 0.5  # seconds before the first retry, twice as many before each further one, up to
+LONGEST_BACKOFF = 8.0
+LONGEST_WAIT = 20.0  # that a server may ask for; more than that is told to the person, who has better to do
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +115,94 @@ class Call:
                 due = time.monotonic() + patience.between
             yield item
         raise Failure(FailureReason.STALLED if started else FailureReason.SLOW)
+
+
+class Cancel:
+    """Says whether a person has cancelled, and ends the calls that are under way."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._calls: list[Call] = []
+
+    def watch(self, call: Call) -> None:
+        """End this call too, should it come to that."""
+        with self._lock:
+            self._calls.append(call)
+            if self._event.is_set():
+                call.cancel()
+
+    def cancel(self) -> None:
+        """Cancel; a second time does nothing more."""
+        with self._lock:
+            self._event.set()
+            for call in self._calls:
+                call.cancel()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; raise `Cancelled` if it was cancelled, before or meanwhile."""
+        if self._event.wait(seconds):
+            raise Cancelled
+
+
+def request(
+    settings: ModelSettings,
+    clients: Clients,
+    messages: Callable[[bool], Messages],
+    until: float,
+    cancel: Cancel,
+    again: Callable[[], bool],
+) -> Generator[Delta]:
+    """Ask a model, and ask again where that may help and nothing has come yet.
+
+    Args:
+        settings: of the model.
+        clients: its own.
+        messages: what is sent, given whether the server is held to a schema.
+        until: on the clock: the end of all of it.
+        cancel: ends it.
+        again: takes one more call from the limits, and tells whether they allow it.
+
+    Raises:
+        Failure: it failed for good.
+        Cancelled: `cancel` was told to.
+    """
+    plain = clients.plain
+    patience = Patience(settings.first_token, settings.between, until)
+    tries, begun = 0, False
+    while True:
+        cancel.sleep(0)
+        try:
+            client = clients.get(plain)
+            call = Call(functools.partial(client.stream, messages(client.schema)))
+            cancel.watch(call)
+            try:
+                for delta in call.deltas(patience):
+                    if delta.token and not begun:
+                        begun, clients.plain = True, plain  # it may be tried first from now on
+                    yield delta
+            finally:
+                call.cancel()
+            clients.plain = plain
+            return
+        except Failure as failure:
+            if begun:
+                raise
+            if failure.plainer and not plain:
+                plain = True
+            else:
+                tries += 1
+                cancel.sleep(_pause(failure, tries, settings.retries, until))
+            if not again():
+                raise
+
+
+def _pause(failure: Failure, tries: int, most: int, until: float) -> float:
+    """Return the seconds before the next try; raise the failure that came if there shall be none."""
+    if not failure.retry or tries > most:
+        raise failure
+    backoff = min(BACKOFF * 2.0 ** (tries - 1), LONGEST_BACKOFF) * random.uniform(0.5, 1.0)  # noqa: S311
+    pause: float = max(backoff, failure.wait or 0.0)
+    if pause > LONGEST_WAIT or time.monotonic() + pause >= until:
+        raise failure
+    return pause

@@ -1,4 +1,4 @@
-"""The chain: a question and articles into a prompt, a model's stream into pieces, pieces through the gate."""
+"""The chain: a question and articles into a prompt, a model's stream into what may be shown."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import copy
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 
 from rag.answer.generation import prompt as prompts
@@ -13,57 +14,85 @@ from rag.answer.generation.client import Clients
 from rag.answer.generation.errors import Failure, Translate, english
 from rag.answer.generation.prompt import Prompt
 from rag.answer.generation.rate_limit import RateLimits
-from rag.answer.generation.session import AnswerResources, Cancel, Draft, Job
-from rag.answer.generation.settings import ModelSettings, read
-from rag.answer.types import Gate, Quote, Statement
-from rag.answer.verification.gate import CitationGate
-from rag.errors import MissingExtra, install_hint
+from rag.answer.generation.session import AnswerResources, Draft, Endpoint, Job
+from rag.answer.generation.settings import ModelSettings, read, read_judge
+from rag.answer.generation.stream import Cancel
+from rag.answer.verification.judge import EntailmentJudge, Judge
+from rag.errors import MissingExtra, PandectError, install_hint
 from rag.types import Article
-
-# A gate reads its word lists with the first sentence, for which nobody should wait.
-_LAW = Article("1", "", "1", "Le loyer se paie le premier jour du mois.", language="fr")
-_FIRST = Statement(_LAW.text, (_LAW.id,), (Quote(_LAW.id, _LAW.text),))
 
 
 class ModelWriter:
-    """Writes an answer with a language model; every sentence goes through the gate before it is given out."""
+    """Writes an answer with a language model; without a judge, nothing of its own words is given out."""
 
     def __init__(
         self,
         settings: ModelSettings,
-        gate: Gate,
+        judge: Judge | ModelSettings | None = None,
         limits: RateLimits | None = None,
         *,
-        prompt: Callable[[str], Prompt] = prompts.load,
+        withhold: bool = False,
+        prompt: Callable[[str], Prompt] | None = None,
     ) -> None:
         """Remember what to write with; nothing is loaded and nobody is asked.
 
-        Limits are shared by all writers of a process; without them those of the settings hold, shared by
-        the sessions of this writer.
+        Args:
+            settings: of the model that writes.
+            judge: who reads what it writes against the law, or the settings of a language model that does;
+                None: the model chooses passages of law (strict quoting).
+            limits: shared by all writers of a process; without them those of the settings hold, shared by the
+                sessions of this writer.
+            withhold: what the judge cannot verify is removed, and not marked.
+            prompt: gives the prompt for a language, in place of those that ship; for measuring. What it asks
+                for decides how the reply is read; the sentences of a baseline, which asks for prose, are
+                shown as not verified.
         """
         limits = limits or RateLimits(settings.per_session, settings.per_host)
-        self._means = AnswerResources(settings, gate, limits, Clients(settings), prompt)
+        prompt = prompt or partial(prompts.load, reply="quotes" if judge is None else "claims")
+        second = Endpoint(judge, Clients(judge, "verdict")) if isinstance(judge, ModelSettings) else judge
+        model = Endpoint(settings, Clients(settings, prompt(prompts.FALLBACK).reply))
+        self._means = AnswerResources(model, second, limits, prompt, withhold)
 
     @property
     def name(self) -> str:
         """The model's name, without its provider."""
-        return self._means.settings.name
+        return self._means.model.name
 
     @property
     def local(self) -> bool:
         """Whether the model runs on this machine for certain."""
-        return self._means.settings.local
+        return self._means.model.local
 
     @property
     def articles(self) -> int | None:
         """How many articles the model is to be shown; None: as many as the scores call for."""
-        return self._means.settings.articles
+        return self._means.model.settings.articles
+
+    @property
+    def judge(self) -> str:
+        """The name of what judges; empty where the model only chooses passages of law."""
+        return self._means.judge.name if self._means.judge else ""
+
+    @property
+    def judge_local(self) -> bool:
+        """Whether nothing is sent to another machine to be judged, for certain."""
+        return self._means.judge is None or self._means.judge.local
+
+    @property
+    def withholds(self) -> bool:
+        """Whether what the judge cannot verify is removed, and not marked."""
+        return self._means.withhold
 
     def warm(self) -> None:
-        """Load the packages, make the client, begin the gate: seconds, for a thread; nobody is asked."""
-        self._means.gate.check(_FIRST, (_LAW,))
-        with contextlib.suppress(Failure):  # the log says why; whoever asks is told
-            self._means.clients.get(self._means.clients.plain)
+        """Load the packages, make the clients, load the judge: seconds, for a thread; nobody is asked."""
+        judge = self._means.judge
+        for model in (self._means.model, judge):
+            if isinstance(model, Endpoint):
+                with contextlib.suppress(Failure):  # the log says why; whoever asks is told
+                    model.clients.get(model.clients.plain)
+        if isinstance(judge, EntailmentJudge):
+            with contextlib.suppress(PandectError):  # the log says why, with the first claim
+                judge.load()
 
     def for_session(
         self, session: Hashable, say: Translate = english, as_of: str | None = None
@@ -95,13 +124,14 @@ NEEDED = ("langchain", "phonenumbers", "stdnum")  # of the extra [llm]; imported
 def model_writer(
     environ: Mapping[str, str], secrets: Mapping[str, object] | None = None
 ) -> ModelWriter | None:
-    """Return the writer behind the gate; None where no model is named, and then none is ever asked.
+    """Return the writer of the settings; None where no model is named, and then none is ever asked.
 
     The page's secrets stand for variables of the environment that are not set.
 
     Raises:
         BadInput: a setting that does not exist, or a value that it cannot have.
-        MissingExtra: a model is named, and the packages of the extra [llm] are not there.
+        MissingExtra: a model is named, and the packages of the extra [llm] are not there; or an entailment
+            model, and those of [models] are not.
     """
     settings = read(environ, secrets)
     if settings is None:
@@ -111,4 +141,13 @@ def model_writer(
         raise MissingExtra(
             f"written answers need {', '.join(missing)}: run {install_hint('llm')}, or unset PANDECT_MODEL"
         )
-    return ModelWriter(settings, CitationGate())
+    chosen = read_judge(settings, environ, secrets)
+    judge: Judge | ModelSettings | None = chosen.model
+    if chosen.entailment is not None:
+        if find_spec("sentence_transformers") is None:
+            raise MissingExtra(
+                f"PANDECT_JUDGE=nli:… needs sentence-transformers: run {install_hint('models')}, "
+                "or unset PANDECT_JUDGE"
+            )
+        judge = EntailmentJudge(chosen.entailment, chosen.threshold)
+    return ModelWriter(settings, judge, withhold=chosen.withhold)

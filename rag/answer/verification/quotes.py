@@ -1,9 +1,8 @@
-"""Finds a quote in an article whatever its blanks, quotation marks and dashes, and the sentences it is in.
+"""Finds a quote in an article whatever its blanks, quotation marks and dashes.
 
 What a typesetter may change is unified: blanks and line breaks, quotation marks, apostrophes, dashes,
 the ellipsis, capitals, ligatures, full-width signs, soft hyphens. What a reader would read otherwise
-is not: accents, digits, punctuation, letters of another script that look the same. Sentences are what
-a quote is read in, so that a cut one loses neither "not" nor "unless".
+is not: accents, digits, punctuation, letters of another script that look the same.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from typing import TypeAlias
 
 from rag.text.chinese import HAN
 from rag.text.folding import SAME_LENGTH
@@ -22,6 +19,7 @@ from rag.text.folding import SAME_LENGTH
 LEAST_WORDS = 4  # of a quote; fewer stand in any article. A whole sentence may be shorter
 LEAST_HAN = 6  # characters of a Chinese one
 LONGEST = 4_000  # characters of a quote that are looked for
+RECENT = 16  # articles: those of one answer. Each takes some forty times its text
 
 _DROPPED = frozenset('"“”„‟«»‹›「」『』\u00ad\u200b\u200c\u200d\u2060\ufeff')
 _BEFORE_SIGN = re.compile(r" (?=[;:!?%])")
@@ -31,12 +29,6 @@ _MIDDLE = re.compile(rf"[^\W{HAN}]")
 _HAN_NUMERAL = frozenset("零〇一二三四五六七八九十百千万亿两")
 _HAN_NOT = frozenset("不未无非没勿")
 _WORDS = re.compile(rf"[{HAN}]|(?:(?![{HAN}])[^\W_])+")
-Span: TypeAlias = tuple[int, int]  # start and end, in characters
-_ABBREVIATED = re.compile(  # a full stop after these ends no sentence: art. 5, L. 121-1, Nr. 3, 1. Januar
-    r"(?:\b(?:arts?|al|abs|nr|no|cf|vgl|sec|lett|co|bzw|ggf|lid|[^\W\d_])|(?<![^\W_])\d{1,2})$", re.IGNORECASE
-)
-_END = re.compile(r"(?P<dot>\.)[»”\")’]*\s+|[!?][»”\")’]*\s+|[。！？][”」』）]*\s*|\s*\n\s*")
-_GOES_ON = ",;:，；：、"  # a line that ends so leads into the next one
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +113,12 @@ class Places:
         return found
 
 
+@lru_cache(maxsize=RECENT)
+def places(text: str) -> Places:
+    """Return a text ready to be searched; that of the last articles stays at hand."""
+    return Places(text)
+
+
 def trimmed(quote: str) -> str:
     """Return a quote as it is looked for: normal, without signs and ellipses around it."""
     return normal(quote).text.strip(_ENDS)
@@ -154,32 +152,3 @@ def _joined(flat: str, at: int) -> bool:
 def _grouped(flat: str, at: int) -> bool:
     """Tell whether exactly three digits begin here: after a blank they go on with a number."""
     return re.match(r"\d{3}(?!\d)", flat[at:]) is not None
-
-
-def sentences(text: str) -> list[Span]:
-    """Return the spans of a text's sentences, in order and without the blanks between them.
-
-    A line that leads into a list ("if", then "1. ...") is one sentence with it: what is denied or
-    excepted there holds for every item.
-    """
-    places = [0, *(end.end() for end in _END.finditer(text) if _ends(text, end)), len(text)]
-    found: list[Span] = []
-    for start, end in pairwise(places):
-        piece = text[start:end]
-        if any(map(str.isalnum, piece)):
-            found.append((start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())))
-    return found
-
-
-def _ends(text: str, end: re.Match[str]) -> bool:
-    after = text[end.end() : end.end() + 1]
-    if not after:
-        return False
-    if end["dot"]:
-        return not after.islower() and not _ABBREVIATED.search(text, max(0, end.start() - 8), end.start())
-    if "\n" in end[0] and not end[0].strip():
-        last = text[: end.start()].rstrip()[-1:]
-        if last in ".!?。！？":
-            return True
-        return last not in _GOES_ON and not (after.islower() or after.isdigit() or after in "-–•*")
-    return True

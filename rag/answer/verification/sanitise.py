@@ -1,46 +1,14 @@
-"""What has no place in a plain sentence, such as a link; remarks that articles do not tell something."""
+"""What has no place in a plain sentence, such as a link, or in a passage of law."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from rag.answer.screening.patterns import data, filled
-from rag.answer.verification.modality import WORDS
-from rag.answer.verification.normalise import flat, word_pattern
-from rag.answer.verification.quantities import cited_articles, quantities, telling
-from rag.text.language import language_of
-
-
-@dataclass(frozen=True, slots=True)
-class Remarks:
-    """The remarks of one language; what a pattern captures is what is not told."""
-
-    silent: re.Pattern[str]  # whole: "the articles do not say"
-    whether: re.Pattern[str]
-    happens: re.Pattern[str]  # "what happens if", "who pays": questions that take nearly nothing for granted
-    about: re.Pattern[str]  # with a noun phrase
-    joins: re.Pattern[str]  # begins a clause that tells something, or a second one
-    finite: re.Pattern[str]  # makes a clause of a noun phrase, or takes a right or a duty for granted
-
-
-def _remarks(language: str, record: Mapping[str, Any]) -> Remarks:
-    def pattern(value: str | Sequence[str]) -> re.Pattern[str]:
-        if not isinstance(value, str):
-            return word_pattern(*value, language=language)
-        return re.compile(filled(value, record["parts"]))
-
-    return Remarks(**{name: pattern(value) for name, value in record.items() if name != "parts"})
-
-
-REMARKS = tuple(_remarks(language, record) for language, record in data("remarks").items())
-
+from rag.answer.screening.patterns import data
 
 _HTML = r"<\s*[/!?]?\s*[a-z]|&(?:#x?[0-9a-f]+|[a-z]{2,8});|\bon[a-z]{3,15}\s*=|\bstyle\s*="
-_ENDINGS = "|".join(data("claims")["addressed"]["endings"].split())
+_ENDINGS = "|".join(data("instructions")["endings"].split())
 _LINK = (
     r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:https?|ftp|hxxps?)(?![a-z])"
     r"|\b(?:javascript|data|mailto|tel|sms|file|vbscript|blob)\s*:\s*\S"
@@ -64,40 +32,35 @@ _GROUPED = re.compile(r"\d{1,3}(?:[ .,'\u00a0\u202f]\d{3})+(?:,\d\d)?")
 _BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")  # keys and encoded texts; no word of law is as long
 _MIXED_BLOB = re.compile(r"(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{16,}")
 _WORD = re.compile(r"[^\W\d_]+")
-LONGEST = 300  # characters: one sentence
-NOUNS, CLAUSE = 12, 25  # words of what is not told, as a noun phrase and as an indirect question
-HAN_A_WORD = 2  # Chinese characters that are taken for a word
-_GOES_ON = re.compile(r"[;:!?；：！？。\n\"“”«»„「」—–=()…/]|\.(?=\s*\S)|\s-|-\s")
-_COMMA = re.compile("[,，、]")
-_ADDRESSED = (  # instructions, and what belongs to no law
-    word_pattern(*data("claims")["addressed"]["words"]),
-    word_pattern(data("claims")["addressed"]["han"], language="zh"),
-)
 
 
 def marked(text: str, articles: str = "") -> bool:
     """Tell whether a line holds what must not be rendered, or what reads otherwise than it looks.
 
-    A long number or word that stands in what the cited articles say is the law's.
+    A long or odd word that stands in what the cited articles say is the law's. Telephone numbers and links
+    have no place in an answer, whoever wrote them.
     """
     composed = unicodedata.normalize("NFC", text)
     read = unicodedata.normalize("NFKC", composed.replace("\u00ad", "")).replace("。", ".")
-    if any(map(_odd, composed)) or _SIGNS.search(text) or _SIGNS.search(read):
+    if any(map(_odd, composed)) or _SIGNS.search(text) or _SIGNS.search(read) or _DIALLED.search(read):
+        return True
+    if any(_phone(number[0]) for number in _PHONE.finditer(text)):
         return True
     doubtful = [found[0] for pattern in (_BLOB, _MIXED_BLOB) for found in pattern.finditer(text)]
-    doubtful += [found[0] for pattern in (_COUNTRY, _DIALLED) for found in pattern.finditer(read)]
+    doubtful += [found[0] for found in _COUNTRY.finditer(read)]
     doubtful += [word for word in _WORD.findall(text) if _mixed(word)]
-    doubtful += [number[0] for number in _PHONE.finditer(text) if _phone(number[0])]
     return any(piece not in articles for piece in doubtful)
 
 
-def plain(text: str) -> str | None:
-    """Return a text as one line without signs that no page needs; None where it holds markup.
+_BULLET = re.compile(r"^\s*[*+]\s", re.MULTILINE)  # of a list in a law
+_SUBSCRIBER = re.compile(r"(?<![\w.,/-])(?:\+\d{1,3}|0)(?:[ .()/-]{0,2}\d){7,12}(?![\w/-])")  # 01 23 45 67 89
 
-    What cannot be cleaned for certain is dropped as a whole: half of a link still leads somewhere.
-    """
-    joined = " ".join(text.split())
-    return joined if joined and not marked(joined) else None
+
+def leads_away(text: str) -> bool:
+    """Tell whether a passage of law holds a link, markup or a telephone number, which no law needs."""
+    text = _BULLET.sub("", text)
+    read = unicodedata.normalize("NFKC", text)
+    return any(pattern.search(part) for pattern in (_SIGNS, _SUBSCRIBER) for part in (text, read))
 
 
 def _odd(sign: str) -> bool:
@@ -138,47 +101,47 @@ def _phone(number: str) -> bool:
     return digits >= _LEAST_PHONE and not (_DATE.fullmatch(whole) or _GROUPED.fullmatch(whole))
 
 
-def missing_text(text: str) -> str | None:
-    """Return what may be shown of a model's remark that the articles do not tell something; None for nothing.
-
-    The remark stands without a citation, so it may claim nothing. It has one of a few forms (remarks.toml;
-    better none than one that claims): that the articles do not tell, and what, as a noun phrase or as an
-    indirect question ("whether", "what happens if", "who pays"). No clause may follow it or stand in it that
-    tells something ("that", "who", "and", a comma), no number, article, date, right, instruction,
-    quotation mark, link or markup. "Must" and "may" may stand after "whether" alone.
-    """
-    joined = plain(text)
-    if joined is None or len(joined) > LONGEST or _GOES_ON.search(joined.rstrip(" .。")):
-        return None
-    language = language_of(joined)
-    text_flat = flat(joined).rstrip(" .。")
-    if cited_articles(joined, (), language) or telling(text_flat) or any(map(str.isdigit, text_flat)):
-        return None
-    if any(quantity.value > 1 or quantity.unit for quantity in quantities(text_flat, language)):
-        return None
-    if any(pattern.search(text_flat) for pattern in _ADDRESSED):
-        return None
-    return joined if any(_claims_nothing(text_flat, forms) for forms in REMARKS) else None
+_THOUGHTS = ("think", "thinking", "reasoning")
+_OPENS = re.compile(rf"<({'|'.join(_THOUGHTS)})>", re.IGNORECASE)
+_LONGEST_TAG = len("</reasoning>")
 
 
-def _claims_nothing(remark: str, forms: Remarks) -> bool:
-    """Tell whether a flat text has one of the forms of a language, with nothing told in it."""
-    if forms.silent.fullmatch(remark):
-        return True
-    for form in (forms.whether, forms.happens, forms.about):
-        if found := form.fullmatch(remark):
-            break
-    else:
-        return False
-    rest = " ".join(filter(None, found.groups()))
-    most = NOUNS if form is forms.about else CLAUSE
-    han = sum("\u4e00" <= sign <= "\u9fff" for sign in rest)
-    if len(rest.split()) > most or han > most * HAN_A_WORD or _COMMA.search(rest) or forms.joins.search(rest):
-        return False  # not short, or not one clause or phrase
-    if form is forms.about and forms.finite.search(rest):
-        return False
-    return form is forms.whether or not any(  # permits, obliges, forbids or excepts
-        pattern.search(rest)
-        for words in WORDS.values()
-        for pattern in (words.may, words.must, words.duty, words.ban, words.only, words.exception)
-    )
+class ThoughtFilter:
+    """Takes out of a stream what a model thinks between tags, however the stream is cut."""
+
+    def __init__(self) -> None:
+        self._held, self._within = "", ""
+
+    def feed(self, text: str) -> str:
+        """Return what is no thought; what may be the beginning of a tag waits for the rest."""
+        text, self._held = self._held + text, ""
+        said: list[str] = []
+        while text:
+            if self._within:
+                ended = text.lower().find(f"</{self._within}>")
+                if ended < 0:
+                    self._held = text[-_LONGEST_TAG:]
+                    break
+                text, self._within = text[ended + len(self._within) + 3 :], ""
+                said.append(" ")
+            elif found := _OPENS.search(text):
+                said.append(text[: found.start()])
+                text, self._within = text[found.end() :], found[1].lower()
+            else:
+                at = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
+                at = len(text) if at < 0 else at
+                said.append(text[:at])
+                self._held = text[at:]
+                break
+        return "".join(said)
+
+    def close(self) -> str:
+        """Return what waited, when all has come."""
+        held, self._held = ("" if self._within else self._held), ""
+        return held
+
+
+def without_thoughts(text: str) -> str:
+    """Return a whole reply without what the model thought."""
+    thoughts = ThoughtFilter()
+    return thoughts.feed(text) + thoughts.close()

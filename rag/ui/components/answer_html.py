@@ -1,4 +1,4 @@
-"""A written answer as HTML: sentences that passed, what they rest on, and what became of the rest.
+"""An answer as HTML, part by part: passages of law, lines between them, claims with the law beside them.
 
 An answer without any model: the sentence of each of the first articles that best meets the question.
 """
@@ -9,39 +9,73 @@ from collections.abc import Iterator
 
 import streamlit as st
 
+from rag.answer.composition import line
 from rag.answer.extractive import Extract, Extractor
-from rag.answer.types import AcceptedSentence, Answer, Ending
+from rag.answer.types import Answer, ClaimPart, Ending, GapPart, LinePart, Part, PassagePart
 from rag.engine.result import Result
-from rag.types import Article
-from rag.ui.components.article_card import CitedArticles
+from rag.text.language import language_of
+from rag.ui.components.article_card import CitedArticles, Mark
 from rag.ui.html import Html, bullets, folded, join, tag
 from rag.ui.i18n import N_, Interface
 
-_MACHINE = N_(
-    "A machine wrote this ({model}): legal information, not legal advice. Read the articles before you act."
-)
-_CHECKED = N_("The answer is finished. Each sentence was checked against the articles that it names.")
+_CHOSE = N_("A language model ({model}) chose these passages. It added no words of its own.")
+_WROTE = N_("A machine wrote this ({model}), and another checked it ({judge}). Both can be wrong.")
+_ADVICE = N_("This is legal information, not legal advice. Read the articles before you act.")
 
 
-def sentence_html(passed: AcceptedSentence, cited: CitedArticles) -> Html:
-    """Return one sentence with links to the cards that it cites, and the passages it rests on."""
+def part_html(part: Part, cited: CitedArticles) -> Html:
+    """Return one part of an answer, with links to the cards that it rests on."""
+    match part:
+        case LinePart():
+            return tag("p", line(part.key, cited.t.language), class_="pd-line")
+        case PassagePart():
+            return cited.law(part.article_id, part.spans, part.brought)
+        case ClaimPart():
+            return _claim(part, cited)
+        case GapPart():
+            return tag("p", _gap(part, cited.t), class_="pd-left-out")
+
+
+def _claim(claim: ClaimPart, cited: CitedArticles) -> Html:
+    """Return a claim: with the law that carries it, or with the mark that nobody could verify it."""
     t = cited.t
-    label = t("The words of the summary") if cited.summary else t("The words of the law")
+    mark = (
+        Html() if claim.verified else join(tag("span", t("not verified"), class_="pd-badge pd-doubted"), " ")
+    )
+    links = cited.links(claim.article_ids)
     opening, after = t.how.brackets
-    text = tag("span", passed.text, lang=cited.card.language)
-    sentence = tag("p", text, opening, cited.links(passed.article_ids), after)
-    passages = folded(label, *map(cited.passage, passed.passages), class_="pd-rests")
-    return tag("div", sentence, passages, class_="pd-said")
+    named = join(opening, links, after) if links else ""
+    sentence = tag("p", mark, tag("span", claim.text, lang=language_of(claim.text, likely=t.language)), named)
+    label = t("The words of the summary") if cited.summary else t("The words of the law")
+    law = [
+        cited.law(id_, [(p.start, p.end) for p in claim.passages if p.article_id == id_])
+        for id_ in dict.fromkeys(passage.article_id for passage in claim.passages)
+        if id_ in cited.shown
+    ]
+    rests = folded(label, *law, class_="pd-rests") if law else ""
+    return tag("div", sentence, rests, class_="pd-said")
 
 
-def progress_html(started: bool, sentences: int, t: Interface) -> Html:
+def _gap(gap: GapPart, t: Interface) -> str:
+    if gap.contradicted:
+        return t("A sentence was left out here: the articles say otherwise.")
+    return t("A sentence was left out here.")
+
+
+def progress_html(started: bool, passages: int, claims: int, t: Interface) -> Html:
     """Return what is said while the model is at work."""
     if not started:
         message = t("The language model reads the articles…")
-    elif not sentences:
-        message = t("Writing…")
+    elif claims:
+        message = t.n(
+            "One sentence so far. It is shown once all are checked…",
+            "{count} sentences so far. They are shown once all are checked…",
+            claims,
+        )
+    elif passages:
+        message = t.n("At work… one passage so far", "At work… {count} passages so far", passages)
     else:
-        message = t.n("Writing… one sentence so far", "Writing… {count} sentences so far", sentences)
+        message = t("The language model is at work…")
     dot = tag("span", class_="pd-dot", aria_hidden="true")
     return tag("p", dot, message, class_="pd-progress", role="status", aria_live="polite")
 
@@ -49,41 +83,60 @@ def progress_html(started: bool, sentences: int, t: Interface) -> Html:
 def ending_html(answer: Answer, t: Interface) -> Html:
     """Return how writing ended, in place of the progress; announced to screen readers."""
     kind = "pd-progress" if answer.ending is Ending.WRITTEN else "pd-progress pd-short"
+    # translated now: the page's language may have changed since the answer came
+    reason = (
+        t(answer.reason, seconds=t.n("one second", "{count} seconds", answer.wait or 1))
+        if answer.reason
+        else ""
+    )
     match answer.ending:
-        case Ending.WRITTEN if not answer.reason:
-            message = t(_CHECKED)
+        case Ending.WRITTEN if not reason:
+            message = t(_ending(answer))
+        case Ending.UNVERIFIED:
+            why = reason or t("What the language model wrote could not be verified, so it is not shown.")
+            message = t.sentences(why, t("You see the passages that it named instead."))
         case Ending.REFUSED:
             message = t("The language model says that these articles do not suffice for an answer.")
         case Ending.STOPPED:
             message = t("Stopped. The language model writes no more.")
-        case Ending.EMPTY if answer.removed:
-            message = t("No answer is left to show: the articles do not say what the language model wrote.")
-        case _:  # translated now: the page's language may have changed since the failure came
-            message = t(answer.reason, seconds=t.n("one second", "{count} seconds", answer.wait or 1))
+        case _:
+            message = reason or t(
+                "Nothing of what the language model wrote could be verified, so nothing is shown."
+            )
     return tag("p", message, class_=kind, role="status", aria_live="polite")
 
 
+def _ending(answer: Answer) -> str:
+    if not answer.judge:
+        return N_("The answer is finished. Each passage stands so in its article.")
+    if any(isinstance(part, ClaimPart) and not part.verified for part in answer.parts):
+        return N_(
+            "The answer is finished. Do not rely on what is marked “not verified”: it could not be confirmed."
+        )
+    return N_("The answer is finished. Each sentence was checked against the articles that it names.")
+
+
 def notes_html(answer: Answer, cited: CitedArticles) -> Html:
-    """Return what stands below the sentences: what is missing, what was removed, what was not read."""
-    t = cited.t
-    missing = Html()
-    if answer.missing:
-        head = tag("h3", t("What these articles do not say, according to the model"))
-        missing = join(head, bullets(answer.missing, lang=cited.card.language))
-    lines = (tag("p", line, class_="pd-hint") for line in _notes(answer, cited))
-    return tag("div", missing, *lines, class_="pd-after")
+    """Return what stands below the answer: what of the articles was not read, and of the answer not shown."""
+    return tag(
+        "div", *(tag("p", line, class_="pd-hint") for line in _notes(answer, cited)), class_="pd-after"
+    )
 
 
 def _notes(answer: Answer, cited: CitedArticles) -> Iterator[str]:
     t = cited.t
-    if answer.removed:
+    if answer.unreadable and answer.parts:
         yield t.n(
-            "One sentence was removed, because the articles do not say that.",
-            "{count} sentences were removed, because the articles do not say that.",
-            len(answer.removed),
+            "One line of the language model could not be read. It is not shown.",
+            "{count} lines of the language model could not be read. They are not shown.",
+            answer.unreadable,
         )
-    if answer.unreadable and (answer.sentences or answer.removed):
-        yield t.n("One more could not be read.", "{count} more could not be read.", answer.unreadable)
+    if answer.withheld:
+        yield t.n(
+            "One passage is shown on its card only, for it holds a link, a number or an order.",
+            "{count} passages are shown on their cards only, for they hold links, numbers or orders.",
+            answer.withheld,
+        )
     trimmed = [cited.name(each.article_id) for each in answer.trimmed if each.article_id in cited.shown]
     if trimmed:
         yield t("The model was shown only a part of: {articles}.", articles=t.listed(trimmed))
@@ -92,10 +145,10 @@ def _notes(answer: Answer, cited: CitedArticles) -> Iterator[str]:
         yield t("The model was not shown: {articles}.", articles=t.listed(left))
 
 
-def notice_html(model: str, cited: CitedArticles) -> Html:
-    """Return the notice that stands beside every written answer."""
+def notice_html(model: str, judge: str, cited: CitedArticles) -> Html:
+    """Return the notice that stands beside every answer; without a judge, passages alone are shown."""
     t, day = cited.t, cited.card.law_date
-    lines = [t(_MACHINE, model=model)]
+    lines = [t(_WROTE, model=model, judge=judge) if judge else t(_CHOSE, model=model), t(_ADVICE)]
     if day is not None:
         lines.append(t("It rests on the law as of {day}.", day=t.day(day)))
     return tag("p", t.sentences(*lines), class_="pd-machine", role="note")
@@ -103,16 +156,18 @@ def notice_html(model: str, cited: CitedArticles) -> Html:
 
 FROM = 3  # articles: more would push the articles themselves off the screen
 
-_CHOSEN = N_("Of each of the first articles, the sentence that best meets your question. No model wrote it.")
-_CHOSEN_SUMMARY = N_(
-    "Of each of the first summaries, the sentence that best meets your question. "
-    "Only the official text counts."
+_CHOSEN = N_(
+    "Of each of the first articles, the sentence that best meets your question, "
+    "with what it needs to be understood. No model wrote it."
 )
-_GOES_ON = N_("The text goes on with a limit: read it before you rely on this.")
+_CHOSEN_SUMMARY = N_(
+    "Of each of the first summaries, the sentence that best meets your question, "
+    "with what it needs to be understood. Only the official text counts."
+)
 
 
 def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:
-    """Draw the sentences, each with a link to its card; nothing where none has to do with the question."""
+    """Draw the passages, each with a link to its card; nothing where none has to do with the question."""
     articles = [shown.article for shown in result.shown[:FROM]]
     law_words = {pair.law: pair.weight for pair in result.bridged}  # the law's terms for everyday words
     found = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
@@ -121,26 +176,17 @@ def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles)
     t = cited.t
     head = tag("h2", t("What these articles say"))
     hint = tag("p", t(_CHOSEN_SUMMARY if cited.summary else _CHOSEN), class_="pd-hint")
-    sentences = bullets(_sentence(each, cited) for each in found)
-    st.html(tag("section", head, sentences, hint, class_="pd-box pd-quoted"))
+    passages = bullets(_extract(each, cited) for each in found)
+    st.html(tag("section", head, passages, hint, class_="pd-box pd-quoted"))
 
 
-def _sentence(extract: Extract, cited: CitedArticles) -> Html:
-    article = cited.shown[extract.article_id].article
-    marked = join("… " * extract.cut_before, *_marked(article, extract, cited.t), " …" * extract.cut_after)
-    narrowed = tag("span", " ", cited.t(_GOES_ON), class_="pd-limit") if extract.limited else ""
-    return join(cited.link(article.id), " ", cited.linked(marked, article.language), narrowed)
-
-
-def _marked(article: Article, extract: Extract, t: Interface) -> Iterator[str]:
-    """Yield the passage with the question's words, and the law's words for them, told apart."""
-    spans = [(*span, "") for span in extract.matched] + [(*span, "pd-law") for span in extract.law_words]
-    at = extract.start
-    for start, end, kind in sorted(spans):
-        if start < at:  # never twice
-            continue
-        yield article.text[at:start]
-        tooltip = t("a legal word for one of yours") if kind else None
-        yield tag("mark", article.text[start:end], class_=kind or None, title=tooltip)
-        at = end
-    yield article.text[at : extract.end]
+def _extract(extract: Extract, cited: CitedArticles) -> Html:
+    t = cited.t
+    tooltip = t("a legal word for one of yours")
+    marks: list[Mark] = [(*span, "", "") for span in extract.matched]
+    marks += [(*span, "pd-law", tooltip) for span in extract.law_words]
+    passage = cited.law(extract.article_id, extract.spans, extract.brought, marks)
+    if not extract.long:
+        return passage
+    more = t("The passage is too long to be quoted: this is how the article begins. Read it on its card.")
+    return join(passage, tag("p", more, class_="pd-limit"))

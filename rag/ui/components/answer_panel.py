@@ -1,4 +1,4 @@
-"""The written answer: offered, agreed to, written sentence by sentence, and kept until another question.
+"""The answer of a model: offered, agreed to, shown part by part, and kept until another question.
 
 Personal data in a question: said before anything is sent, with the question without them offered.
 """
@@ -17,11 +17,11 @@ from rag.answer.generation.writer import ModelWriter
 from rag.answer.screening.decision import Decision
 from rag.answer.screening.decision import DecisionReason as NotAsked
 from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
-from rag.answer.types import AcceptedSentence, Answer, Ending, Event
+from rag.answer.types import Answer, ClaimPart, ClaimsRead, Ending, Event, LinePart, Part
 from rag.engine.result import Result
 from rag.types import Article
-from rag.ui.background import BackgroundAnswer
-from rag.ui.components.answer_html import ending_html, notes_html, notice_html, progress_html, sentence_html
+from rag.ui.background import SHOWN, BackgroundAnswer
+from rag.ui.components.answer_html import ending_html, notes_html, notice_html, part_html, progress_html
 from rag.ui.components.article_card import CitedArticles
 from rag.ui.components.question_form import shorten
 from rag.ui.html import folded, tag
@@ -53,9 +53,18 @@ def _kinds(found: tuple[PersonalDataSpan, ...], t: Interface) -> str:
 
 POLL = 0.1  # seconds between two looks at whether the person has stopped it or gone
 SESSION_KEY = "answer"  # in the session
-_OFFER = N_(
-    "A language model can write a short answer from these articles. Each sentence is checked against them, "
-    "and what they do not say is left out."
+_OFFER_PASSAGES = N_(
+    "A language model can choose the passages of these articles that answer you. You see these passages, "
+    "with a few fixed lines between them: none of the model's own words."
+)
+_OFFER_SENTENCES = N_(
+    "A language model can write a short answer from these articles. {judge} checks each sentence against "
+    "them."
+)
+MARKS = N_("What it does not confirm is marked “not verified” or left out.")
+WITHHOLDS = N_("What it does not confirm is left out, and the gap is marked.")
+JUDGE_AWAY = N_(
+    "To be checked, what it writes and these articles go to {judge}, which another machine may run too."
 )
 _LEAVES = N_(
     "If you press the button, your question and the first {count} articles go to the language model {model}, "
@@ -75,7 +84,7 @@ _WHY_NOT = {
         "No answer is written, for probably none of these articles answers. Above you see what you can try."
     ),
 }
-_AGAIN = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED, Ending.EMPTY)
+_AGAIN = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED, Ending.EMPTY, Ending.UNVERIFIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +205,24 @@ def _chosen(panel_question: PanelQuestion) -> str:
 
 def _offer(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw what could be had, what would leave the machine, and the button."""
-    st.html(tag("p", t(_OFFER)))
+    st.html(tag("p", t.sentences(*offer(model, t))))
     if panel_question.decision.personal:
         _draw_redaction(panel_question, t)
     count = len(panel_question.articles(model))
-    message = t(_STAYS if model.local else _LEAVES, count=t.number(count), model=model.name)
-    st.html(tag("p", message, class_="pd-hint"))
+    lines = [t(_STAYS if model.local else _LEAVES, count=t.number(count), model=model.name)]
+    if not model.judge_local:
+        lines.append(t(JUDGE_AWAY, judge=model.judge))
+    st.html(tag("p", t.sentences(*lines), class_="pd-hint"))
     st.button(t("Write an answer"), key="write", on_click=_begin, args=(panel_question, model))
+
+
+def offer(model: ModelWriter, t: Interface) -> Iterator[str]:
+    """Yield what a model does, and what of it is shown."""
+    if not model.judge:
+        yield t(_OFFER_PASSAGES)
+        return
+    yield t(_OFFER_SENTENCES, judge=model.judge)
+    yield t(WITHHOLDS if model.withholds else MARKS)
 
 
 def _begin(panel_question: PanelQuestion, model: ModelWriter) -> None:
@@ -243,24 +263,36 @@ def _write(
 ) -> None:
     """Draw the answer as it comes, or as it came."""
     progress, notice = st.empty(), st.empty()
-    sentences, end, pulse = st.container(key="sentences"), st.container(key="ended"), st.empty()
-    drawn = 0
+    slot, end, pulse = st.container(key="sentences").empty(), st.container(key="ended"), st.empty()
+    cited = panel_question.cited
+    coming: DeltaGenerator | None = None
+    drawn: list[Part] = []
+    claims = 0
     for event in _events(running, pulse):
         if isinstance(event, Answer):  # the last
             progress.html(ending_html(event, t))
+            if event.parts:
+                judge = model.judge if any(isinstance(part, ClaimPart) for part in event.parts) else ""
+                notice.html(notice_html(model.name, judge, cited))
+            if event.parts != tuple(drawn):  # decided by the whole
+                slot.html(tag("div", *(part_html(part, cited) for part in event.parts), class_="pd-composed"))
             with end:
-                st.html(notes_html(event, panel_question.cited))
+                st.html(notes_html(event, cited))
                 if state.sent != panel_question.question:
                     sent = tag("q", state.sent)
                     st.html(tag("p", t("This question was sent:"), " ", sent, class_="pd-hint"))
                 if event.ending in _AGAIN:  # back to the offer, so that nothing is sent unseen
                     st.button(t("Try again"), key="rewrite", on_click=_reset, args=(state,))
             return
-        if isinstance(event, AcceptedSentence):
-            drawn += 1
-            notice.html(notice_html(model.name, panel_question.cited))
-            sentences.html(sentence_html(event, panel_question.cited))
-        progress.html(progress_html(event is not None, drawn, t))
+        if isinstance(event, SHOWN):
+            if coming is None:
+                notice.html(notice_html(model.name, "", cited))  # what a judge reads comes with the answer
+                coming = slot.container(key="coming")
+            drawn.append(event)
+            coming.html(part_html(event, cited))
+        claims = event.count if isinstance(event, ClaimsRead) else claims
+        passages = sum(not isinstance(part, LinePart) for part in drawn)
+        progress.html(progress_html(event is not None, passages, claims, t))
 
 
 def _events(running: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event | None]:
@@ -270,8 +302,10 @@ def _events(running: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event 
     button or gone.
     """
     events = running.after(0, 0.0)
-    if not any(isinstance(event, Answer) for event in events):
-        yield None
+    if events and isinstance(events[-1], Answer):  # it has every part that is to be seen
+        yield events[-1]
+        return
+    yield None
     seen = 0
     while True:
         yield from events

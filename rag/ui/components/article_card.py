@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import streamlit as st
 
-from rag.answer.types import Passage
 from rag.corpus.asker_situations import region_name
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
@@ -283,19 +282,54 @@ class CitedArticles:
         made = [self.link(each) for each in article_ids if each in self.shown]
         return join(*[part for link in made for part in (self.t.how.comma, link)][1:])
 
-    def passage(self, passage: Passage) -> Html:
-        """Return a passage as it stands in its article, with where that is; nothing of one not shown."""
-        if passage.article_id not in self.shown:
-            return Html()
-        article = self.shown[passage.article_id].article
-        text = article.text[passage.start : passage.end]
-        return tag("p", self.link(article.id), " ", self.linked(text, article.language))
+    def law(
+        self,
+        article_id: str,
+        spans: Sequence[Place],
+        brought: Sequence[Place] = (),
+        marks: Sequence[Mark] = (),
+    ) -> Html:
+        """Return places of an article's text under a link to its card; nothing of one that is not shown.
 
-    def linked(self, text: str, language: str | None = None) -> Html:
-        """Return words of an article: in quotation marks where they are the law's own, else labelled."""
-        spoken = language or self.card.language  # a screen reader reads the law in its own language
-        if self.summary:
-            t = self.t
-            label = tag("span", t("summary"), class_="pd-badge")
-            return join(label, " ", tag("span", text, class_="pd-told", lang=spoken))
-        return tag("q", text, class_="pd-told", lang=spoken)
+        Where text between two places is left out, that is marked; what came along to be understood is told
+        apart. A summary is labelled: it is not the law's own wording.
+        """
+        if article_id not in self.shown:
+            return Html()
+        article, t = self.shown[article_id].article, self.t
+        label = join(" ", tag("span", t("summary"), class_="pd-badge")) if self.summary else ""
+        pieces: list[str] = []
+        for number, (start, end) in enumerate(spans):
+            if number:
+                between = article.text[spans[number - 1][1] : start]
+                pieces.append("\n[…]\n" if "\n" in between else " […] ")
+            pieces += _told(article.text, (start, end), brought, marks)
+        spoken = article.language or self.card.language  # a screen reader reads the law in its own language
+        words = tag("span" if self.summary else "q", *pieces, class_="pd-told", lang=spoken)
+        head = tag("p", self.link(article_id), label)
+        return tag("div", head, tag("blockquote", words), class_="pd-quote")
+
+
+Place = tuple[int, int]  # start and end, in characters of an article's text
+Mark = tuple[int, int, str, str]  # of a word: start, end, class, tooltip
+
+
+def _told(text: str, span: Place, brought: Sequence[Place], marks: Sequence[Mark]) -> Iterator[str]:
+    """Yield a part of a text, with what came along told apart."""
+    at, until = span
+    for start, end in sorted(brought):
+        if at <= start < end <= until:
+            yield from _words(text, at, start, marks)
+            yield tag("span", *_words(text, start, end, marks), class_="pd-brought")
+            at = end
+    yield from _words(text, at, until, marks)
+
+
+def _words(text: str, at: int, until: int, marks: Sequence[Mark]) -> Iterator[str]:
+    """Yield a part of a text with its marked words."""
+    for start, end, kind, tooltip in sorted(marks):
+        if at <= start < end <= until:  # never twice
+            yield text[at:start]
+            yield tag("mark", text[start:end], class_=kind or None, title=tooltip or None)
+            at = end
+    yield text[at:until]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
 import streamlit as st
 
+from rag.answer.generation.writer import ModelWriter
 from rag.engine.engine import Engine
 from rag.feedback import Feedback
 from rag.ui import layout
+from rag.ui.components.answer_panel import JUDGE_AWAY, MARKS, WITHHOLDS
 from rag.ui.components.entries import heading
 from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
@@ -49,6 +52,26 @@ _MODEL_HERE = N_(
     "Only if you press the button for a written answer, your question and the first articles go to the "
     "language model {model}, which runs on the machine of this page."
 )
+_JUDGE_HERE = N_("What it writes is checked by {judge}, on the machine of this page.")
+_STRICT = N_(
+    "The model only chooses passages of the articles, and their order. You see these passages as they "
+    "stand there, and a few lines from a fixed list, such as “But:”. Nothing that the model writes is "
+    "shown, so it cannot invent anything. It can still choose badly, and leave out what matters to you."
+)
+_JUDGED = N_(
+    "The model writes sentences of its own. A program compares each with the articles that it names: "
+    "numbers, dates, quotes and words such as “always” must stand there. Then {judge} reads each sentence"
+    " beside the articles, and says whether they support it."
+)
+_MISSES = N_(
+    "{judge} can be wrong. It may let through a sentence that drops a condition, mixes up who owes what, "
+    "or says a little more than the law; and it may doubt one that is right. Below each sentence stand "
+    "the words of the law that carry it: compare them."
+)
+_FALLS = N_(
+    "If the first sentence, a condition or more than half of the answer is not confirmed, none of it is "
+    "shown: you see the passages of law that it named."
+)
 _FEEDBACK = N_(
     "What you say of the articles, if you send it, is kept on the machine that runs this page for {time}; "
     "your question is kept with it only if you tick that."
@@ -66,10 +89,11 @@ def render(
         (t("What it is, and what it is not"), [t(_IS), t(_IS_NOT), t(_DECIDES)]),
         (t("What is searched, and what is not"), list(_law(engine, t))),
         (t("A machine at work"), list(_machine(engine, t))),
+        (t("Written answers"), list(_answers(answers.model, t))),
         (t("Your question"), list(_private(engine, t, answers, feedback))),
         (t("What may be done with the texts"), list(_licence(engine, t))),
     )
-    for name, lines in sections:
+    for name, lines in filter(itemgetter(1), sections):
         st.html(tag("section", tag("h3", name), *(tag("p", line) for line in lines), class_="pd-about"))
     layout.notice(t)
     layout.footer(engine, t)
@@ -112,6 +136,20 @@ def _machine(engine: Engine, t: Interface) -> Iterator[str]:
         )
 
 
+def _answers(model: ModelWriter | None, t: Interface) -> Iterator[str]:
+    """Yield what is shown of a model's answer, and what whatever checks it lets through."""
+    if model is None:
+        return
+    if not model.judge:
+        yield t("Used here: {model}, to choose passages of law. Nothing has to be checked.", model=model.name)
+        yield t(_STRICT)
+        return
+    yield t("Used here: {model} to write, {judge} to check.", model=model.name, judge=model.judge)
+    yield t(_JUDGED, judge=model.judge)
+    yield t.sentences(t(WITHHOLDS if model.withholds else MARKS), t(_FALLS))
+    yield t(_MISSES, judge=model.judge)
+
+
 def _private(engine: Engine, t: Interface, answers: Answers, feedback: Feedback | None) -> Iterator[str]:
     """Yield what becomes of a question: as the panel and the form that ask for it say it."""
     yield t.sentences(t(_PRIVATE), t(_TAB))
@@ -119,7 +157,10 @@ def _private(engine: Engine, t: Interface, answers: Answers, feedback: Feedback 
     if model is None:
         yield t("Nothing you type leaves the machine that runs this page.")
     else:
-        yield t(_MODEL_HERE if model.local else _MODEL_AWAY, model=model.name)
+        lines = [t(_MODEL_HERE if model.local else _MODEL_AWAY, model=model.name)]
+        if model.judge:
+            lines.append(t(_JUDGE_HERE if model.judge_local else JUDGE_AWAY, judge=model.judge))
+        yield t.sentences(*lines)
     if engine.situations or len(engine.facets().regions) > 1:
         yield t(
             "What you choose as true of you (a tenant, a region) stands in the address of the page, so "

@@ -1,4 +1,4 @@
-"""Writers that behave: good, lying, slow, breaking, refusing; and a gate that only knows ids and quotes."""
+"""Writers that behave: good, lying, slow, breaking, refusing; and a check that only knows ids and quotes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from rag.answer.types import (
-    AcceptedSentence,
     Answer,
+    ClaimPart,
     Ending,
     Event,
     Fault,
@@ -40,28 +40,22 @@ def context(
     return Context(Question(question, f"Question {question} ?", tuple(gold)), "hybrid", tuple(articles))
 
 
-class SimpleGate:
-    """Lets through what cites shown articles and quotes each of them word for word."""
-
-    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
-        by_id = {a.id: a for a in articles}
-        if not statement.article_ids:
-            return RejectedSentence(statement, (Fault.UNCITED,))
-        if not set(statement.article_ids) <= set(by_id):
-            return RejectedSentence(statement, (Fault.NOT_SHOWN,))
-        places = [
-            (q.article_id, by_id[q.article_id].text.find(q.text), len(q.text)) for q in statement.quotes
-        ]
-        if any(at < 0 for _, at, _ in places):
-            return RejectedSentence(statement, (Fault.ALTERED,))
-        if not set(statement.article_ids) <= {i for i, _, _ in places}:
-            return RejectedSentence(statement, (Fault.UNQUOTED,))
-        found = tuple(Passage(i, at, at + length) for i, at, length in places)
-        return AcceptedSentence(statement.text, statement.article_ids, found)
+def check(statement: Statement, articles: Sequence[Article]) -> ClaimPart | RejectedSentence:
+    """Let through what cites shown articles and quotes them word for word."""
+    by_id = {a.id: a for a in articles}
+    if not statement.article_ids:
+        return RejectedSentence(statement, (Fault.UNCITED,))
+    if not set(statement.article_ids) <= set(by_id):
+        return RejectedSentence(statement, (Fault.NOT_SHOWN,))
+    places = [(q.article_id, by_id[q.article_id].text.find(q.text), len(q.text)) for q in statement.quotes]
+    if any(at < 0 for _, at, _ in places):
+        return RejectedSentence(statement, (Fault.ALTERED,))
+    found = tuple(Passage(i, at, at + length) for i, at, length in places)
+    return ClaimPart(statement.text, statement.article_ids, found, verified=True)
 
 
 class Scripted:
-    """Writes what a script says, through the gate, as a model's writer does."""
+    """Writes what a script says, through the check, as a model's writer does."""
 
     def __init__(self, script: Script, *, ending: Ending | None = None, slow: float = 0.0) -> None:
         self.script, self.ending, self.slow = script, ending, slow
@@ -70,7 +64,7 @@ class Scripted:
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
         self.asked.append(question)
-        passed: list[AcceptedSentence] = []
+        passed: list[ClaimPart] = []
         removed: list[RejectedSentence] = []
         refused = False
         yield WritingStarted()
@@ -79,8 +73,8 @@ class Scripted:
             if isinstance(piece, Refusal):
                 refused = True
                 continue
-            checked = SimpleGate().check(piece, articles)
-            if isinstance(checked, AcceptedSentence):
+            checked = check(piece, articles)
+            if isinstance(checked, ClaimPart):
                 passed.append(checked)
                 yield checked
             else:

@@ -1,17 +1,18 @@
-"""A few invented articles, a gate that only looks for the quotes, and writers for a scripted server."""
+"""A few invented articles, what a model writes of them, and writers for a scripted server."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rag.answer.generation.rate_limit import RateLimits
 from rag.answer.generation.settings import ModelSettings, Secret
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.types import AcceptedSentence, Answer, Event, Fault, Passage, RejectedSentence, Statement
+from rag.answer.types import Answer, ClaimPart, Event, Part, PassagePart, Verdict
+from rag.answer.verification.judge import Judge, Judgement, find
 from rag.types import Article
-from tests.fakes.answers.model_server import Server, missing, sentence
+from tests.fakes.answers.model_server import Server, quote, say, sentence
 
 QUESTION = "Quand dois-je rendre les clés du moulin ?"
 KEY = "clef-tres-secrete-0123456789"
@@ -24,31 +25,30 @@ ARTICLES = (
     ),
     Article("WIND", "Code des moulins", "9", "Le vent appartient à tous. Nul ne peut le détourner."),
 )
-KEYS = sentence(
+# strict quoting: what a model chooses, and the law that is shown
+KEYS, RENT, NOWHERE = quote("A1.1"), quote("RENT"), quote("A7.1")
+LINES = (say("rule"), KEYS, NOWHERE, RENT)
+TEXTS = [ARTICLES[0].text, ARTICLES[1].text]
+# claims: what it writes of its own
+KEYS_CLAIM = sentence(
     "Vous devez rendre les clés dans les trois jours.", ("A1", "restitue les clés dans les trois jours")
 )
-RENT = sentence("Le loyer se paie en farine.", ("RENT", "Le loyer du moulin se paie en farine"))
+RENT_CLAIM = sentence("Le loyer se paie en farine.", ("RENT", "Le loyer du moulin se paie en farine"))
 LIE = sentence("Le loyer se paie en or.", ("A2", "se paie en or"))
-LINES = (KEYS, LIE, RENT, missing("Les articles ne précisent pas le prix d'une serrure."))
-TEXTS = ["Vous devez rendre les clés dans les trois jours.", "Le loyer se paie en farine."]
+CLAIMS = (KEYS_CLAIM, RENT_CLAIM)
+CLAIM_TEXTS = ["Vous devez rendre les clés dans les trois jours.", "Le loyer se paie en farine."]
 
 
-class QuoteGate:
-    """Lets a sentence pass if every article that it cites is shown and holds its quote."""
+@dataclass
+class WordJudge:
+    """Says of each claim what it was told; of others that the law supports them, by its first sentence."""
 
-    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
-        shown = {article.id: article for article in articles}
-        if not statement.article_ids:
-            return RejectedSentence(statement, (Fault.UNCITED,))
-        if not set(statement.article_ids) <= set(shown):
-            return RejectedSentence(statement, (Fault.NOT_SHOWN,))
-        passages = []
-        for quote in statement.quotes:
-            start = shown[quote.article_id].text.find(quote.text)
-            if start < 0:
-                return RejectedSentence(statement, (Fault.ALTERED,))
-            passages.append(Passage(quote.article_id, start, start + len(quote.text)))
-        return AcceptedSentence(statement.text, statement.article_ids, tuple(passages))
+    said: dict[str, Verdict] = field(default_factory=dict)
+    name: str = "word-judge"
+    local: bool = True
+
+    def judge(self, claim: str, articles: Sequence[Article]) -> Judgement:
+        return Judgement(self.said.get(claim, Verdict.SUPPORTED), find(articles[0].text, articles))
 
 
 def settings(server: Server, **changes: Any) -> ModelSettings:
@@ -60,8 +60,15 @@ def settings(server: Server, **changes: Any) -> ModelSettings:
     return replace(own, **changes)
 
 
-def writer(server: Server, limits: RateLimits | None = None, **changes: Any) -> ModelWriter:
-    return ModelWriter(settings(server, **changes), QuoteGate(), limits)
+def writer(
+    server: Server,
+    limits: RateLimits | None = None,
+    *,
+    judge: Judge | ModelSettings | None = None,
+    withhold: bool = False,
+    **changes: Any,
+) -> ModelWriter:
+    return ModelWriter(settings(server, **changes), judge, limits, withhold=withhold)
 
 
 def events(server: Server, **changes: Any) -> list[Event]:
@@ -76,5 +83,15 @@ def answer(server: Server, **changes: Any) -> Answer:
     return last
 
 
+def shown(part: Part, articles: Sequence[Article] = ARTICLES) -> str | None:
+    """The law or the claim that a part shows; None where it shows neither."""
+    if isinstance(part, ClaimPart):
+        return part.text
+    if isinstance(part, PassagePart):
+        text = next(article.text for article in articles if article.id == part.article_id)
+        return " […] ".join(text[start:end] for start, end in part.spans)
+    return None
+
+
 def texts(found: Answer) -> list[str]:
-    return [passed.text for passed in found.sentences]
+    return [text for part in found.parts if (text := shown(part)) is not None]

@@ -115,6 +115,7 @@ class Exchange:
         self._handler.end_headers()
         if self._anthropic:
             usage = {"input_tokens": 7, "output_tokens": 1}
+            message: dict[str, Any]
             message = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": MODEL,
                        "stop_reason": None, "stop_sequence": None, "usage": usage}  # fmt: skip
             self._event({"type": "message_start", "message": message})
@@ -269,9 +270,19 @@ def sentence(text: str, *quotes: tuple[str, str]) -> str:
     return json.dumps({"text": text, "articles": cited, "quotes": told}, ensure_ascii=False) + "\n"
 
 
-def missing(text: str) -> str:
-    """What the articles do not tell."""
-    return json.dumps({"missing": text}, ensure_ascii=False) + "\n"
+def quote(passage: str) -> str:
+    """One passage that a model chooses, with its newline: "A1.2", "A1.2-A1.3"."""
+    return json.dumps({"quote": passage}) + "\n"
+
+
+def say(key: str) -> str:
+    """One connecting line, by its key."""
+    return json.dumps({"say": key}) + "\n"
+
+
+def verdict(said: str, words: str = "") -> str:
+    """What a judge says of a claim, with the words that decide."""
+    return json.dumps({"verdict": said, "words": words}, ensure_ascii=False)
 
 
 REFUSAL = '{"refusal": true}\n'
@@ -283,8 +294,7 @@ def root(lines: Sequence[str]) -> str:
     return json.dumps(
         {
             "refusal": any("refusal" in record for record in records),
-            "answer": [record for record in records if "text" in record],
-            "missing": [record["missing"] for record in records if "missing" in record],
+            "answer": [record for record in records if "refusal" not in record],
         },
         ensure_ascii=False,
     )
@@ -335,7 +345,7 @@ def stalls(lines: Sequence[str], seconds: float = 60.0) -> Behaviour:
     """Write the lines and half of another one, then nothing more."""
 
     def behave(exchange: Exchange) -> None:
-        exchange.say("".join(lines) + '{"text": "half of a sen')
+        exchange.say("".join(lines) + '{"quote": "half of a pas')
         exchange.pause(seconds)
 
     return behave
@@ -345,7 +355,7 @@ def breaks(lines: Sequence[str]) -> Behaviour:
     """Write the lines and half of another one, then break the connection off."""
 
     def behave(exchange: Exchange) -> None:
-        exchange.say("".join(lines) + '{"text": "half of a sen')
+        exchange.say("".join(lines) + '{"quote": "half of a pas')
         exchange.drop()
 
     return behave

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from rag.ui.search import Answers
 from tests.fakes.pages.ask_page_driver import checked
 from tests.fakes.pages.ui_engine import FakeEngine
 
@@ -18,6 +19,7 @@ def open_page(
     locale: str = "en-GB",
     results: object = None,
     asked: str | None = None,
+    answers: Answers | None = None,
     **query: str,
 ) -> AppTest:
     """The page of this name as a browser first sees it at an address."""
@@ -25,6 +27,7 @@ def open_page(
     app.session_state["page"] = name
     app.session_state["engine"] = engine or FakeEngine()
     app.session_state["results"] = results
+    app.session_state["answers"] = answers
     if asked is not None:
         app.session_state["asked"] = asked
     app.context["locale"] = locale

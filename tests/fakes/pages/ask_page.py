@@ -11,7 +11,7 @@ from rag.errors import BadInput, MissingIndex
 from rag.feedback import Feedback
 from rag.ui import layout
 from rag.ui.components import notices
-from rag.ui.pages import ask, browse, compare, quality
+from rag.ui.pages import about, ask, browse, compare, quality
 from tests.fakes.pages.ui_answers import ANSWER_ENGINES, ANSWERS
 
 
@@ -33,6 +33,8 @@ kept = st.session_state.get("kept")
 if "kept" in st.query_params:
     kept = Feedback(Path.home() / "said.sqlite")  # the folder of this server alone
 match st.query_params.get("page"):
+    case "about":
+        about.render(engine, words, answers, kept)
     case "browse":
         browse.render(engine, words)
     case "compare":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 BRIDGED = "faute d'ortographe sur mon acte de naissance comment corriger"  # this law says "rectification"
+PASSAGE = ".st-key-written .pd-quote"  # of an answer
 DEPOSIT = "Mon propriétaire refuse de me rendre mon dépôt de garantie"
 
 
@@ -71,8 +72,13 @@ def _has_it_written(page: Page) -> None:
 
 def _stops_it(page: Page) -> None:
     _has_it_written(page)
-    page.locator(".pd-said").wait_for()
+    page.locator(PASSAGE).first.wait_for()
     page.get_by_role("button", name="Arrêter").click()
+
+
+def _opens_what_carries_it(page: Page) -> None:
+    _has_it_written(page)
+    page.locator(".pd-said summary").first.click()
 
 
 def _asks_further(page: Page) -> None:
@@ -190,8 +196,12 @@ FAKE: dict[str, State] = {
     "offered": State("?answers=written", ".st-key-write", _asks(QUESTION)),
     "personal": State("?answers=written", ".pd-sent", _asks("Jean Dupont, 06 12 34 56 78, a un arbre")),
     "personal-changed": State("?answers=written", ".st-key-sent_text textarea", _changes_what_is_sent),
-    "writing": State("?answers=half", ".pd-said", _has_it_written, ".pd-said", ends=False),
+    "writing": State("?answers=half", PASSAGE, _has_it_written, PASSAGE, ends=False),
     "written": State("?answers=trimmed", ".pd-machine", _has_it_written),
+    "judging": State("?answers=judging", ".pd-progress >> text=2 phrases", _has_it_written, ends=False),
+    "judged": State("?answers=judged", ".pd-said details[open]", _opens_what_carries_it),
+    "unverified": State("?answers=unverified", PASSAGE, _has_it_written, PASSAGE),
+    "unjudged": State("?answers=unjudged", PASSAGE, _has_it_written, PASSAGE),
     "model-dead": State("?answers=dead", ".st-key-written .pd-short", _has_it_written),
     "limited": State("?answers=limited", ".pd-short >> text=42 secondes", _has_it_written),
     "broken-off": State("?answers=broken", ".pd-short >> text=rompue", _has_it_written),
@@ -223,6 +233,8 @@ FAKE: dict[str, State] = {
     "german": State("", "html[lang=de] .pd-card >> nth=2", _speaks("Deutsch")),
     "chinese": State("", "html[lang=zh-Hans] .pd-card >> nth=2", _speaks("中文")),
     "added": State("", ".st-key-unadd button", _adds_one, ".st-key-unadd"),
+    "about-passages": State("?page=about&answers=written", ".pd-about >> nth=5"),
+    "about-judge": State("?page=about&answers=withheld", ".pd-about >> nth=5"),
     "unmeasured": State("?page=quality", ".stCode"),
     "unreadable": State("?page=quality&broken=yes", ".pd-whole"),
     "no-index": State("?engine=missing", ".pd-box"),

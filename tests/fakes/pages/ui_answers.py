@@ -11,18 +11,24 @@ from rag.answer.generation.errors import FailureReason
 from rag.answer.generation.session import Cancel, Draft
 from rag.answer.generation.stream import Cancelled
 from rag.answer.types import (
-    AcceptedSentence,
     Answer,
+    ClaimPart,
+    ClaimsRead,
     Ending,
     Event,
     Fault,
+    GapPart,
+    LinePart,
+    Part,
     Passage,
+    PassagePart,
     RejectedSentence,
     Statement,
     Trimmed,
     WritingStarted,
 )
 from rag.types import Article
+from rag.ui.background import SHOWN
 from rag.ui.search import Answers
 from tests.fakes.pages.ui_engine import CARD, ENGINES, FakeEngine
 
@@ -46,17 +52,31 @@ SIDES = (
 )
 EVIL = "<img src=x onerror=alert(21)> [x](javascript:alert(22)) $$x$$"
 
-CUT = AcceptedSentence(
-    "Le voisin peut demander qu'un arbre planté trop près soit arraché.", ("672",), (Passage("672", 0, 66),)
-)
-DISTANCE = AcceptedSentence(
-    "Un arbre de plus de deux mètres se plante à deux mètres de la limite.",
-    ("671", "672"),
-    (Passage("671", 0, 78), Passage("672", 0, 66)),
-)
-LIE = RejectedSentence(Statement("Le voisin doit payer mille euros.", ("672",)), (Fault.NUMBER,))
-GOOD = (CUT, DISTANCE)
+# strict quoting: passages of law (an end of a list, what came along) and lines between them
+CUT = PassagePart("672", ((0, 79),))
+DISTANCE = PassagePart("671", ((0, 173),), ((122, 173),))
+RULE, BUT = LinePart("rule"), LinePart("but")
+DEAD_TREE = PassagePart("672", ((0, 79), (525, 577)), ((0, 79),))  # lines lie between them
+GOOD: tuple[Part, ...] = (RULE, CUT, BUT, DISTANCE, DEAD_TREE)
 WRITTEN = Answer(Ending.WRITTEN, GOOD)
+# with a judge: sentences of the model's own
+MAY_CUT = ClaimPart(
+    "Vous pouvez exiger que votre voisin arrache cet arbre.",
+    ("672",),
+    (Passage("672", 0, 79),),
+    verified=True,
+)
+TWO_METRES = ClaimPart(
+    "Un grand arbre doit se trouver à deux mètres de votre terrain.",
+    ("671", "672"),
+    (Passage("671", 0, 121), Passage("672", 0, 79)),
+    verified=True,
+)
+UNSURE = ClaimPart("Le juge décide en quelques semaines.", ("672",), (), verified=False)
+CLAIMS: tuple[Part, ...] = (MAY_CUT, TWO_METRES, GapPart(), UNSURE, GapPart(contradicted=True))
+LIE = RejectedSentence(Statement("Le voisin doit payer mille euros.", ("672",)), (Fault.NUMBER,))
+JUDGED = Answer(Ending.WRITTEN, CLAIMS, removed=(LIE, LIE), judge="Juge 1")
+UNVERIFIED = Answer(Ending.UNVERIFIED, (CUT, DISTANCE), removed=(LIE, LIE), judge="Juge 1")
 
 
 @dataclass(frozen=True)
@@ -78,6 +98,9 @@ class FakeModel:
     name: str = "Scribe 1"
     local: bool = False
     articles: int | None = 5
+    judge: str = ""
+    judge_local: bool = True
+    withholds: bool = False
     sent: list[Sent] = field(default_factory=list)
     waits: int | None = None  # holds its breath before that event, until `go` is set or it is cancelled
     go: threading.Event = field(default_factory=threading.Event)
@@ -102,7 +125,7 @@ class FakeWriter:
     def _events(self, sent: Sent, cancel: Cancel) -> Iterator[Event]:
         model = self.model
         model.sent.append(sent)  # with the first event that is wanted, as a real one
-        passed: list[AcceptedSentence] = []
+        passed: list[Part] = []
         try:
             for number, event in enumerate(model.events):
                 while number == model.waits and not model.go.is_set():
@@ -110,7 +133,7 @@ class FakeWriter:
                 if model.breaks and number == len(model.events) - 1:
                     raise KeyError(sent.question)
                 yield event
-                passed += [event] if isinstance(event, AcceptedSentence) else []
+                passed += [event] if isinstance(event, SHOWN) else []
         except Cancelled:
             model.closed.set()
             yield Answer(Ending.STOPPED, tuple(passed))
@@ -129,31 +152,47 @@ class FakeQuoter:
         self.asked.append(question)
         return tuple(
             Extract(
-                a.id, 0, min(40, len(a.text)), ((3, 8),), ((9, 13),), self.score,
-                cut_after=len(a.text) > 40, limited=a.id == "672",
+                a.id,
+                ((0, min(40, len(a.text))),),
+                ((20, 40),) if a.id == "672" else (),
+                ((3, 8),),
+                ((9, 13),),
+                self.score,
+                long=a.id == "673",
             )
             for a in articles
-        )  # fmt: skip
+        )
 
 
 def ending(ending: Ending, reason: FailureReason | None = None, **more: object) -> FakeModel:
-    """A model whose answer ends so, without a sentence."""
+    """A model whose answer ends so, with nothing to be seen."""
     answer = replace(Answer(ending, reason="" if reason is None else str(reason)), **more)  # type: ignore[arg-type]
     return FakeModel((answer,))
 
 
 TRIMMED = replace(
     WRITTEN,
-    removed=(LIE, LIE),
     unreadable=1,
-    missing=("Les articles ne disent pas qui paie l'arrachage.",),
+    withheld=2,
     trimmed=(Trimmed("672", 100, 600),),
     left_out=("673",),
     reason=str(FailureReason.CUT),
 )
-HOSTILE = AcceptedSentence(
-    EVIL, ('"><img src=x onerror=alert(1)>',), (Passage('"><img src=x onerror=alert(1)>', 0, 90),)
+HOSTILE = ClaimPart(
+    EVIL,
+    ('"><img src=x onerror=alert(1)>',),
+    (Passage('"><img src=x onerror=alert(1)>', 0, 90),),
+    verified=True,
 )
+HOSTILE_LAW = PassagePart('"><img src=x onerror=alert(1)>', ((0, 90),))
+
+
+def judged(answer: Answer = JUDGED, **more: object) -> FakeModel:
+    """A model whose sentences a judge reads."""
+    read = (ClaimsRead(1), ClaimsRead(2))
+    return FakeModel((WritingStarted(), *read, answer), judge="Juge 1", **more)  # type: ignore[arg-type]
+
+
 OFFICIAL = replace(CARD, text_kind="official")
 
 # name in the address (`?answers=written`) -> what the page has to answer with
@@ -161,11 +200,16 @@ ANSWERS: Mapping[str, Answers] = {
     "quoted": Answers(FakeQuoter()),
     "written": Answers(FakeQuoter(), FakeModel()),
     "local": Answers(FakeQuoter(), FakeModel(local=True)),
+    "judged": Answers(FakeQuoter(), judged()),
+    "withheld": Answers(FakeQuoter(), judged(withholds=True, judge_local=False)),
+    "judging": Answers(FakeQuoter(), judged(waits=3)),
+    "unverified": Answers(FakeQuoter(), judged(UNVERIFIED)),
+    "unjudged": Answers(FakeQuoter(), judged(replace(UNVERIFIED, reason=str(FailureReason.JUDGE)))),
     "trimmed": Answers(FakeQuoter(), FakeModel((WritingStarted(), *GOOD, TRIMMED))),
     "waiting": Answers(FakeQuoter(), FakeModel(waits=0)),
-    "half": Answers(FakeQuoter(), FakeModel(waits=2)),
+    "half": Answers(FakeQuoter(), FakeModel(waits=3)),
     "refused": Answers(FakeQuoter(), ending(Ending.REFUSED)),
-    "removed": Answers(FakeQuoter(), ending(Ending.EMPTY, FailureReason.UNREADABLE, removed=(LIE, LIE, LIE))),
+    "removed": Answers(FakeQuoter(), ending(Ending.EMPTY, removed=(LIE, LIE, LIE), judge="Juge 1")),
     "unreadable": Answers(FakeQuoter(), ending(Ending.EMPTY, FailureReason.UNREADABLE, unreadable=4)),
     "dead": Answers(FakeQuoter(), ending(Ending.FAILED, FailureReason.DEAD)),
     "broken": Answers(
@@ -177,7 +221,9 @@ ANSWERS: Mapping[str, Answers] = {
     "hostile": Answers(
         FakeQuoter(),
         FakeModel(
-            (WritingStarted(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,))), name=EVIL
+            (WritingStarted(), HOSTILE_LAW, Answer(Ending.WRITTEN, (HOSTILE, HOSTILE_LAW))),
+            name=EVIL,
+            judge=EVIL,
         ),
     ),
 }

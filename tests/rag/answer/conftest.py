@@ -13,4 +13,4 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag.answer.generation.session.BACKOFF", 0.02)
+    monkeypatch.setattr("rag.answer.generation.stream.BACKOFF", 0.02)

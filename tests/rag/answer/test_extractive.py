@@ -5,12 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indexes
-from rag.answer.extractive import LONG, LONGEST, Extract, Extractor
+from rag.answer.extractive import LONGEST, Extract, ExtractiveWriter, Extractor
+from rag.answer.passages import units
+from rag.answer.types import Answer, Ending, PassagePart
 from rag.text.analysers import analyser
-from rag.text.highlight import sentences
 from rag.types import Article
 
 FR = analyser("fr")
+# Texts up to 280 characters are shown whole: what comes behind makes an article longer than that.
+REST = "\n" + " ".join(f"Le point numéro {n} du registre des moulins est public." for n in range(8))
 
 
 def extractor(documents: dict[str, int] | None = None, n: int = 100, language: str = "fr") -> Extractor:
@@ -23,28 +26,36 @@ def law(text: str, id_: str = "a") -> Article:
 
 def passage(text: str, question: str, **of: object) -> tuple[str, Extract]:
     [made] = extractor(language=str(of.get("language", "fr"))).extract(question, [law(text)])
-    return text[made.start : made.end], made
+    return " … ".join(text[start:end] for start, end in made.spans), made
 
 
 def test_the_sentence_with_the_questions_words_is_chosen() -> None:
     text = (
-        "Le bail est écrit ou verbal. Le preneur répond de l'incendie. Il paie le prix aux termes convenus."
+        "Le bail est écrit ou verbal. Le preneur répond de l'incendie. Le prix est payé aux termes convenus."
+        + REST
     )
     shown, made = passage(text, "qui répond d'un incendie ?")
     assert shown == "Le preneur répond de l'incendie."
     assert [text[a:b] for a, b in made.matched] == ["répond", "incendie"]
-    assert (made.cut_before, made.cut_after) == (False, False)
+    assert (made.brought, made.long) == ((), False)
+
+
+def test_a_short_article_is_shown_whole() -> None:
+    text = "Le bail est écrit ou verbal. Le preneur répond de l'incendie."
+    shown, made = passage(text, "qui répond d'un incendie ?")
+    assert shown == text
+    assert [text[a:b] for a, b in made.brought] == ["Le bail est écrit ou verbal."]
 
 
 def test_rare_words_count_more_than_common_ones() -> None:
-    text = "Autre chose. Le mur du jardin de la maison. La clôture mitoyenne."
+    text = "Autre chose. Le mur du jardin de la maison. La clôture mitoyenne." + REST
     common = dict.fromkeys(FR.terms("mur jardin maison"), 90)
     [made] = extractor(common).extract("mur jardin maison clôture mitoyenne", [law(text)])
-    assert text[made.start : made.end] == "La clôture mitoyenne."
+    assert [text[a:b] for a, b in made.spans] == ["La clôture mitoyenne."]
 
 
 def test_the_first_sentence_wins_where_nothing_or_the_same_matches() -> None:
-    text = "Le mur est commun. Le mur est haut."
+    text = "Le mur est commun. Le mur est haut." + REST
     assert passage(text, "mur")[0] == "Le mur est commun."
     shown, made = passage(text, "zzz")
     assert (shown, made.score, made.matched) == ("Le mur est commun.", 0.0, ())
@@ -56,45 +67,76 @@ def test_an_article_without_text_gives_none() -> None:
 
 
 def test_words_of_law_that_were_related_count_and_are_told_apart() -> None:
-    text = "Le bail est écrit. Le preneur paie."
+    text = "Le bail est écrit. Le preneur paie." + REST
     [related] = FR.terms("preneur")
     [made] = extractor().extract("le locataire", [law(text)], {related: 0.8})
-    assert text[made.start : made.end] == "Le preneur paie."
+    assert [text[a:b] for a, b in made.spans] == ["Le preneur paie."]
     assert made.matched == ()
     assert [text[a:b] for a, b in made.law_words] == ["preneur"]
     [asked] = extractor().extract("le preneur", [law(text)], {related: 0.8})
     assert (asked.law_words, len(asked.matched)) == ((), 1)
 
 
-def test_a_sentence_that_the_next_one_narrows_says_so() -> None:
-    text = "Le preneur paie le loyer. Toutefois, le juge peut accorder un délai."
-    assert passage(text, "loyer")[1].limited
-    assert not passage(text.replace("Toutefois, le", "Le"), "loyer")[1].limited
+def test_a_limit_that_follows_comes_along() -> None:
+    text = "Le preneur paie le loyer. Toutefois, le juge peut accorder un délai." + REST
+    shown, made = passage(text, "loyer")
+    assert shown == "Le preneur paie le loyer. Toutefois, le juge peut accorder un délai."
+    assert [text[a:b] for a, b in made.brought] == ["Toutefois, le juge peut accorder un délai."]
 
 
-LONG_SENTENCE = ", ".join(f"le point numéro {n} de la liste du dossier" for n in range(20))
+def test_what_a_pronoun_points_at_comes_along() -> None:
+    shown, made = passage("Le preneur est tenu du loyer. Il répond de l'incendie." + REST, "incendie")
+    assert shown == "Le preneur est tenu du loyer. Il répond de l'incendie."
+    assert len(made.brought) == 1
 
 
-def test_a_long_sentence_is_cut_at_clauses_around_the_words() -> None:
-    text = f"Le dossier contient {LONG_SENTENCE}, la clé du coffre, {LONG_SENTENCE}."
-    shown, made = passage(text, "clé du coffre")
-    assert "la clé du coffre" in shown
-    assert len(shown) <= LONG
-    assert made.cut_before
-    assert made.cut_after
-    assert text[: made.start].endswith(", ")
+def test_an_item_of_a_list_comes_with_what_leads_into_it() -> None:
+    text = (
+        "Les dettes suivantes sont payées en priorité sur tous les meubles :\n1° Les frais de justice.\n"
+        "2° Les frais d'obsèques.\n3° Les sommes dues pour le travail." + REST
+    )
+    shown, made = passage(text, "obsèques")
+    assert shown == (
+        "Les dettes suivantes sont payées en priorité sur tous les meubles : … 2° Les frais d'obsèques."
+    )
+    assert [text[a:b] for a, b in made.brought] == [shown.split(" … ")[0]]
+    assert [text[a:b] for a, b in made.matched] == ["obsèques"]
 
 
-def test_a_clause_that_denies_or_excepts_is_never_cut_off() -> None:
-    text = f"Il n'est pas permis d'ouvrir la clé du coffre, {', '.join(['avec le bois'] * 30)}, sauf accord."
-    shown, made = passage(text, "clé du coffre")
-    assert len(text) > LONG
-    assert shown == text
-    assert (made.cut_before, made.cut_after) == (False, False)
+def test_of_a_passage_that_is_too_long_the_beginning_of_the_article_is_shown() -> None:
+    items = "\n".join(f"{n}° le registre numéro {n} des moulins et de leurs meules ;" for n in range(1, 60))
+    text = f"Le registre est public. Il est tenu par le meunier.\nLe meunier y inscrit :\n{items}"
+    shown, made = passage(text, "qu'inscrit-on ?")
+    assert made.long
+    assert shown == "Le registre est public."
+    endless = f"Le meunier inscrit {'le grain et ' * 200} la farine"
+    shown, made = passage(endless, "meunier")
+    assert made.long
+    assert LONGEST - 20 < len(shown) <= LONGEST
+    assert endless[len(shown)] == " "
+
+
+def test_a_passage_that_leads_away_stays_on_its_card() -> None:
+    text = "Le preneur appelle le 06 12 34 56 78 ou écrit à https://evil.example pour le loyer." + REST
+    assert extractor().extract("loyer", [law(text)]) == ()
+
+
+def test_the_writer_gives_passages() -> None:
+    text = "Le preneur paie le loyer. Toutefois, le juge peut accorder un délai." + REST
+    *parts, answer = ExtractiveWriter(extractor()).write("loyer", [law(text), law("", "b")], "fr")
+    [part] = parts
+    assert isinstance(part, PassagePart)
+    assert isinstance(answer, Answer)
+    assert (answer.ending, answer.parts) == (Ending.WRITTEN, (part,))
+    [nothing] = ExtractiveWriter(extractor()).write("loyer", [], "fr")
+    assert isinstance(nothing, Answer)
+    assert nothing.ending is Ending.REFUSED
 
 
 def test_chinese() -> None:
-    shown, made = passage("夫妻共同财产平均分割。夫妻一方的债务由其清偿。", "一方的债务", language="zh")
+    rest = "".join(f"第{n}号登记簿由磨坊主保管并向公众开放。" for n in range(20))
+    text = f"夫妻共同财产平均分割。夫妻一方的债务由其清偿。{rest}"
+    shown, made = passage(text, "一方的债务", language="zh")
     assert shown == "夫妻一方的债务由其清偿。"
     assert made.matched
 
@@ -119,20 +161,44 @@ def test_chinese() -> None:
     ],
 )
 def test_other_languages(language: str, text: str, question: str, expected: str) -> None:
-    assert passage(text, question, language=language)[0] == expected
+    assert passage(text + "\nAbc defg hijk lmno." * 20, question, language=language)[0] == expected
 
 
-@given(st.text(alphabet="abc mur non,;:. \n😀\u0301。，", max_size=900), st.text(max_size=30))
-def test_an_extract_begins_and_ends_where_a_sentence_or_clause_does(text: str, question: str) -> None:
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Le mur est commun.",
+                "Toutefois, non.",
+                "Il paie :",
+                "1° le mur ;",
+                "2° abc.",
+                "b" * 300,
+                "x 😀\n",
+            ]
+        ),
+        max_size=25,
+    ).map(" ".join),
+    st.sampled_from(["", "mur", "abc paie", "non"]),
+)
+def test_every_passage_is_closed_under_what_it_needs(text: str, question: str) -> None:
+    own = units(text)
     for made in extractor().extract(question, [law(text)]):
-        [own] = [s for s in sentences(text) if s[0] <= made.start < s[1]]
-        assert own[0] <= made.start < made.end <= own[1]
-        assert made.cut_before == (made.start > own[0])
-        assert made.cut_after == (made.end < own[1])
-        assert text[made.start : made.end].strip()
-        if made.cut_before or made.cut_after:
-            assert made.end - made.start <= LONGEST
-        assert all(made.start <= a < b <= made.end for a, b in (*made.matched, *made.law_words))
+        assert sum(end - start for start, end in made.spans) <= LONGEST
+        inside = [
+            i
+            for i, (start, end) in enumerate(own.spans)
+            if any(a <= start and end <= b for a, b in made.spans)
+        ]
+        if made.long:
+            assert made.spans[0][0] == own.spans[0][0]
+        else:
+            chosen = [i for i in inside if own.spans[i] not in made.brought]
+            assert len(chosen) == 1
+            assert own.runs(chosen) == made.spans
+            assert set(inside) == set(own.closure(chosen))
+        for a, b in (*made.matched, *made.law_words):
+            assert any(start <= a < b <= end for start, end in made.spans)
 
 
 def test_the_builtin_index_answers_offline() -> None:
@@ -142,4 +208,5 @@ def test_the_builtin_index_answers_offline() -> None:
     assert len(made) == len(found.shown)
     assert all(extract.summary for extract in made)
     [own] = [e for e in made if engine.articles[e.article_id].article_no == "55"]
-    assert "déclarer la naissance" in engine.articles[own.article_id].text[own.start : own.end]
+    text = engine.articles[own.article_id].text
+    assert any("déclarer la naissance" in text[start:end] for start, end in own.spans)

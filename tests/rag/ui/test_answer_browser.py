@@ -15,7 +15,7 @@ import pytest
 
 from indexes.corpus.corpus import read
 from indexes.store.paths import builtin
-from rag.text.highlight import sentences
+from rag.answer.passages import units
 from rag.types import Article
 from tests.fakes.answers import model_server as scripted
 from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, ask, picture, served, visit
@@ -35,6 +35,7 @@ WITHIN = 0.3  # seconds: what the page promises
 TRIES = 5  # a busy machine may stand still for longer than that; one try in which it does not is enough
 KEY = "clef-tres-secrete-0123456789"
 WRITE = "Rédiger une réponse"
+PASSAGE = ".st-key-written .pd-quote"
 WIDE = pytest.param(1280, marks=pytest.mark.slow)  # the phone is the harder one, and is always driven
 # test_accessibility.py drives the first six of these states too; the others differ from "dead" in words alone
 ELSEWHERE = {"offered", "doubtful", "urgent", "personal", "written", "dead"}
@@ -66,6 +67,8 @@ STATES = {
 ENDED = {
     "written": ("answers=written", ".pd-machine"),
     "written-official": ("answers=written&engine=official", ".pd-machine"),
+    "judged": ("answers=judged", ".pd-said"),
+    "unverified": ("answers=unverified", ".pd-machine"),
     "trimmed": ("answers=trimmed", ".pd-machine"),
     "refused": ("answers=refused", ".pd-short"),
     "removed": ("answers=removed", ".pd-short"),
@@ -74,7 +77,8 @@ ENDED = {
     "broken": ("answers=broken", ".pd-short"),
     "limited": ("answers=limited", ".pd-short"),
     "waiting": ("answers=waiting", ".pd-dot"),
-    "writing": ("answers=half", ".pd-said"),
+    "writing": ("answers=half", PASSAGE),
+    "judging": ("answers=judging", ".pd-progress >> text=2 phrases"),
 }
 
 
@@ -159,8 +163,8 @@ class Site:
 
     server: Server
     model: scripted.Server
-    lines: tuple[str, str, str]  # two true sentences, and a lie between them
-    texts: tuple[str, str]
+    lines: tuple[str, ...]  # of a line and two passages, and what is no passage between them
+    texts: tuple[str, str]  # that begin the passages
 
 
 def _article(number: str) -> Article:
@@ -168,28 +172,45 @@ def _article(number: str) -> Article:
     return next(a for a in corpus.articles if a.article_no == number and a.code == "Code civil")
 
 
+def _first(article: Article) -> str:
+    return article.text[slice(*units(article.text, article.language).spans[0])]
+
+
+def _environ(model: scripted.Server) -> dict[str, str]:
+    """The three variables that turn answers on, and waits and limits that suit a test."""
+    return {
+        "PANDECT_MODEL": "openai:scripted",
+        "PANDECT_MODEL_URL": model.url,
+        "PANDECT_MODEL_KEY": KEY,
+        "PANDECT_MODEL_RETRIES": "0",
+        "PANDECT_MODEL_FIRST_TOKEN": "3",
+        "PANDECT_MODEL_BETWEEN": "3",
+        "PANDECT_MODEL_PER_HOST": "off",
+        "PANDECT_MODEL_PER_SESSION": "2/hour",
+        "NO_PROXY": "127.0.0.1",
+    }
+
+
+OWN = "Le voisin doit payer mille euros."  # a model's own words, which no article has
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     first, second = (_article(number) for number in ("671", "672"))
-    texts = tuple(a.text[slice(*sentences(a.text)[0])] for a in (first, second))
-    told = [scripted.sentence(text, (a.id, text)) for a, text in zip((first, second), texts, strict=True)]
-    lie = scripted.sentence("Le voisin doit payer mille euros.", (first.id, texts[0]))
+    texts = (_first(first), _first(second))
+    lines = (
+        scripted.say("rule"),
+        scripted.quote(f"{first.id}.1"),
+        scripted.sentence(OWN),
+        scripted.quote(f"{second.id}.1"),
+    )
     folder = tmp_path_factory.mktemp("site")
-    with scripted.serving(scripted.silent()) as model:
-        environ = {
-            "PANDECT_MODEL": "openai:scripted",
-            "PANDECT_MODEL_URL": model.url,
-            "PANDECT_MODEL_KEY": KEY,
-            "PANDECT_MODEL_RETRIES": "0",
-            "PANDECT_MODEL_FIRST_TOKEN": "3",
-            "PANDECT_MODEL_BETWEEN": "3",
-            "PANDECT_MODEL_PER_HOST": "off",
-            "PANDECT_MODEL_PER_SESSION": "2/hour",
-            "NO_PROXY": "127.0.0.1",
-        }
-        with served(ROOT / "app.py", folder, **environ) as server:
-            yield Site(server, model, (told[0], lie, told[1]), (texts[0], texts[1]))
-            log = server.said()
+    with (
+        scripted.serving(scripted.silent()) as model,
+        served(ROOT / "app.py", folder, **_environ(model)) as server,
+    ):
+        yield Site(server, model, lines, texts)
+        log = server.said()
     for word in (KEY, "planté", "clôture", *texts, "mille euros"):
         assert word not in log
     assert model.seen[0].headers["authorization"] == f"Bearer {KEY}"
@@ -208,6 +229,10 @@ def asked(browser: Browser, site: Site) -> Iterator[Page]:
         assert page.locator(".pd-card").count() == 10
 
 
+def _everything(page: Page) -> str:
+    return page.locator("[data-testid=stMain]").inner_text()
+
+
 WATCH = """texts => {
   window.seen = {};
   const look = () => {
@@ -223,20 +248,20 @@ WATCH = """texts => {
 
 def _late(page: Page, site: Site) -> dict[str, float]:
     """Seconds from a token's departure to what it brings about on the screen."""
-    writing = "Rédaction en cours…"
+    working = "Le modèle de langue travaille…"
     site.model.sent.clear()
-    page.evaluate(WATCH, [writing, *site.texts])
+    page.evaluate(WATCH, [working, *site.texts])
     write(page)
     page.get_by_text("La réponse est terminée.").wait_for()
     seen = {text: at / 1000 for text, at in page.evaluate("window.seen").items()}
     offset = time.time() - time.monotonic()
-    late = {"writing": seen[writing] - site.model.sent[0].at - offset}
-    for number, (text, line) in enumerate(zip(site.texts, site.lines[::2], strict=True)):
-        late[f"sentence {number}"] = seen[text] - site.model.sent_by(line.rstrip("\n")) - offset
+    late = {"working": seen[working] - site.model.sent[0].at - offset}
+    for number, (text, line) in enumerate(zip(site.texts, site.lines[1::2], strict=True)):
+        late[f"passage {number}"] = seen[text] - site.model.sent_by(line.rstrip("\n")) - offset
     return late
 
 
-def test_writing_is_said_with_the_first_token_and_each_sentence_with_its_last(
+def test_work_is_said_with_the_first_token_and_each_passage_with_its_last(
     browser: Browser, site: Site, record_property: Callable[[str, object], None]
 ) -> None:
     site.model.behaviour = scripted.good(site.lines, pause=0.02)
@@ -244,9 +269,9 @@ def test_writing_is_said_with_the_first_token_and_each_sentence_with_its_last(
     for _ in range(TRIES):
         with asked(browser, site) as page:
             measured.append(_late(page, site))
-            assert page.locator(".pd-said").count() == 2
-            assert "Une phrase a été retirée" in page.locator(".st-key-written").inner_text()
-            assert "mille euros" not in page.locator("[data-testid=stMain]").inner_text()
+            assert page.locator(PASSAGE).count() == 2
+            assert page.locator(".pd-line").inner_text().startswith("La règle")
+            assert OWN not in _everything(page)
         if max(measured[-1].values()) <= WITHIN:
             break
     record_property("seconds late", measured)
@@ -257,39 +282,86 @@ def test_writing_is_said_with_the_first_token_and_each_sentence_with_its_last(
 @pytest.mark.parametrize(
     ("name", "behaviour", "told"),
     [
-        ("lying", None, "Il ne reste aucune réponse à afficher"),
         ("silent", scripted.silent(), "n’a pas répondu à temps"),
         ("limited", scripted.limited("7"), "Réessayez dans 7 secondes"),
         ("broken", scripted.fails(500), "est en panne"),
         ("garbage", scripted.garbage, "n’a rien écrit qui ait pu être vérifié"),
         ("no-protocol", scripted.no_protocol, ""),
         ("refusing", scripted.refusing, "ces articles ne suffisent pas"),
+        ("refusing in prose", scripted.good(["Les articles fournis ne permettent pas de répondre."]), ""),
     ],
 )
 def test_a_server_that_fails_leaves_the_articles_and_a_clear_word(
-    browser: Browser, site: Site, name: str, behaviour: scripted.Behaviour | None, told: str
+    browser: Browser, site: Site, name: str, behaviour: scripted.Behaviour, told: str
 ) -> None:
-    site.model.behaviour = behaviour or scripted.good([site.lines[1]])
+    site.model.behaviour = behaviour
     with asked(browser, site) as page:
         write(page)
         short = page.locator(".st-key-written .pd-short")
         short.wait_for()
         assert told in short.inner_text()
-        assert page.locator(".pd-said").count() == 0
+        assert page.locator(PASSAGE).count() == 0
 
 
-def test_stopping_hangs_up_and_keeps_what_had_passed(browser: Browser, site: Site) -> None:
-    site.model.behaviour = scripted.stalls(site.lines[:1])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [scripted.sentence(OWN)],
+        [OWN],
+        [f"Voici la réponse. {OWN}\n", f"- {OWN} [A1.1]\n", f"Article 671 : {OWN}\n"],
+        ['{"say": "Le voisin doit payer mille euros."}\n', '{"quote": "Le voisin doit payer mille euros."}'],
+    ],
+)
+def test_nothing_that_a_lying_model_writes_is_shown(browser: Browser, site: Site, lines: list[str]) -> None:
+    site.model.behaviour = scripted.good(lines)
+    with asked(browser, site) as page:
+        write(page)
+        page.locator(".st-key-written .pd-progress:not(:has(.pd-dot))").wait_for()
+        said = page.locator(".st-key-written").inner_text()
+        assert "mille euros" not in said
+        assert "Voici" not in said
+        law = [" ".join(article.text.split()) for article in read(builtin() / "corpus").articles]
+        for words in page.locator(f"{PASSAGE} .pd-told").all_inner_texts():
+            for part in words.split("[…]"):
+                assert any(" ".join(part.split()) in text for text in law)
+
+
+def test_a_sloppy_model_is_read_and_the_law_is_shown(browser: Browser, site: Site) -> None:
+    site.model.behaviour = scripted.good(
+        [f"Bien sûr ! Voici ce qui compte :\n\n* {site.texts[0]} (Article 671)\n", "* Voir aussi CC-672.1\n"]
+    )
+    with asked(browser, site) as page:
+        write(page)
+        page.get_by_text("La réponse est terminée.").wait_for()
+        told = page.locator(f"{PASSAGE} .pd-told").all_inner_texts()
+        assert all(any(text.startswith(own) for text in told) for own in site.texts)
+        assert "Bien sûr" not in page.locator(".st-key-written").inner_text()
+
+
+def test_stopping_hangs_up_and_keeps_what_had_come(browser: Browser, site: Site) -> None:
+    site.model.behaviour = scripted.stalls(site.lines[:2])
     site.model.hung_up.clear()
     with asked(browser, site) as page:
         write(page)
-        page.locator(".pd-said").wait_for()
+        page.locator(PASSAGE).wait_for()
         page.get_by_role("button", name="Arrêter").click()
         page.get_by_text("Arrêté.").wait_for()
 
         assert site.model.hung_up.wait(5)
-        assert page.locator(".pd-said").count() == 1
+        assert page.locator(PASSAGE).count() == 1
         assert page.get_by_role("button", name="Arrêter").count() == 0
+
+
+def test_after_a_failure_one_may_ask_again(browser: Browser, site: Site) -> None:
+    site.model.behaviour = scripted.in_turn(scripted.fails(500), scripted.good(site.lines))
+    with asked(browser, site) as page:
+        write(page)
+        page.get_by_text("est en panne").wait_for()
+        page.get_by_role("button", name="Réessayer").click()
+        write(page)
+        page.get_by_text("La réponse est terminée.").wait_for()
+
+        assert page.locator(PASSAGE).count() == 2
 
 
 def test_a_page_that_is_drawn_anew_while_it_is_written_goes_on(browser: Browser, site: Site) -> None:
@@ -301,17 +373,18 @@ def test_a_page_that_is_drawn_anew_while_it_is_written_goes_on(browser: Browser,
         page.get_by_text("English", exact=True).click()
         page.get_by_text("The answer is finished.").wait_for()
 
-        assert page.locator(".pd-said").count() == 2
+        assert page.locator(PASSAGE).count() == 2
+        assert page.locator(".pd-line").inner_text() == "The rule:"
         assert len(site.model.seen) == before + 1
 
 
 def test_whoever_asks_something_else_hangs_up(browser: Browser, site: Site) -> None:
-    site.model.behaviour = scripted.good(site.lines * 100, pause=0.05)
+    site.model.behaviour = scripted.stalls(site.lines)
     site.model.hung_up.clear()
     with visit(browser, site.server.url) as page:
         ask(page, QUESTION)
         page.get_by_role("button", name=WRITE).click()
-        page.locator(".pd-said").first.wait_for()
+        page.locator(PASSAGE).first.wait_for()
         page.get_by_role("textbox", name="Votre question", exact=True).fill("un arbre mort")
         page.get_by_role("button", name="Trouver les articles").click()
 
@@ -319,11 +392,11 @@ def test_whoever_asks_something_else_hangs_up(browser: Browser, site: Site) -> N
 
 
 def test_whoever_leaves_hangs_up(browser: Browser, site: Site) -> None:
-    site.model.behaviour = scripted.good(site.lines * 100, pause=0.05)
+    site.model.behaviour = scripted.good((*site.lines, *[scripted.sentence(OWN)] * 400), pause=0.05)
     site.model.hung_up.clear()
     with asked(browser, site) as page:
         write(page)
-        page.locator(".pd-said").first.wait_for()
+        page.locator(PASSAGE).first.wait_for()
 
     assert site.model.hung_up.wait(30)
 
@@ -337,3 +410,84 @@ def test_one_session_may_ask_so_often(browser: Browser, site: Site) -> None:
             page.get_by_role("button", name=WRITE).click()
             page.locator(".st-key-written .pd-short").wait_for()
         assert "Trop de réponses ont été demandées." in page.locator(".pd-short").inner_text()
+
+
+# --- with a judge: a second scripted server ---
+
+TRUE = "Le voisin peut demander que l'arbre soit arraché."
+ALSO = "L'arbre peut aussi être réduit."
+DOUBTED = "Cette règle vaut aussi pour les pots de fleurs."
+DENIED = "Le voisin doit garder l'arbre."
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, scripted.Server]]:
+    law = _article("672")
+    text = _first(law)
+    lines = tuple(scripted.sentence(claim, (law.id, text)) for claim in (TRUE, ALSO, TRUE, DOUBTED, DENIED))
+    folder = tmp_path_factory.mktemp("judged")
+    with scripted.serving(scripted.good(lines)) as model, scripted.serving(scripted.silent()) as judge:
+        environ = _environ(model) | {
+            "PANDECT_JUDGE": "openai:judge",
+            "PANDECT_JUDGE_URL": judge.url,
+            "PANDECT_JUDGE_KEY": KEY[::-1],
+        }
+        with served(ROOT / "app.py", folder, **environ) as server:
+            yield Site(server, model, lines, (text, text)), judge
+            log = server.said()
+    for word in (KEY, KEY[::-1], "planté", text, "pots de fleurs"):
+        assert word not in log
+    assert judge.seen[0].headers["authorization"] == f"Bearer {KEY[::-1]}"
+
+
+def _verdicts(words: str, *, first: str = "supported", slow: float = 0.0) -> scripted.Behaviour:
+    """Judge each claim by itself: what the law says, what it does not, and what it denies."""
+
+    def behave(exchange: scripted.Exchange) -> None:
+        prompt = exchange.seen.prompt
+        exchange.pause(slow)
+        said = "contradicted" if DENIED in prompt else "absent" if DOUBTED in prompt else "supported"
+        said = first if TRUE in prompt else said
+        scripted.good([scripted.verdict(said, words)])(exchange)
+
+    return behave
+
+
+def test_claims_are_shown_once_they_have_been_judged(
+    browser: Browser, judged: tuple[Site, scripted.Server]
+) -> None:
+    site, judge = judged
+    judge.behaviour = _verdicts(site.texts[0], slow=0.7)
+    with asked(browser, site) as page:
+        assert "judge compare chaque phrase aux articles." in page.locator(".st-key-offer").inner_text()
+        write(page)
+        page.locator(".pd-progress >> text=4 phrases pour l’instant").wait_for()
+        assert page.locator(".pd-said").count() == 0
+        page.get_by_text("La réponse est terminée.").wait_for()
+
+        said = page.locator(".pd-said > p").all_inner_texts()
+        assert [words.split(" (")[0] for words in said] == [TRUE, ALSO, f"non vérifié {DOUBTED}"]
+        assert DENIED not in _everything(page)
+        assert "les articles disent le contraire" in page.locator(".pd-left-out").inner_text()
+        page.locator(".pd-said summary").first.click()
+        assert page.locator(".pd-said details[open] .pd-told").inner_text().startswith(site.texts[0])
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "told"),
+    [("doubts", "n’a pas pu être vérifié"), ("dead", "le vérificateur n’a pas répondu")],
+)
+def test_what_a_judge_does_not_confirm_gives_way_to_the_law(
+    browser: Browser, judged: tuple[Site, scripted.Server], behaviour: str, told: str
+) -> None:
+    site, judge = judged
+    doubts = _verdicts(site.texts[0], first="absent")
+    judge.behaviour = doubts if behaviour == "doubts" else scripted.fails(500)
+    with asked(browser, site) as page:
+        write(page)
+        short = page.locator(".st-key-written .pd-short")
+        short.wait_for()
+        assert told in short.inner_text()
+        assert page.locator(".pd-said").count() == 0
+        assert page.locator(f"{PASSAGE} .pd-told").first.inner_text().startswith(site.texts[0])
+        assert TRUE not in _everything(page)

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -15,20 +14,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.types import (
-    AcceptedSentence,
     Answer,
+    ClaimPart,
     Ending,
     Fault,
+    GapPart,
+    LinePart,
     Passage,
+    PassagePart,
     Quote,
     RejectedSentence,
     Statement,
     Trimmed,
     Usage,
+    Verdict,
 )  # fmt: skip
 from rag.errors import BadInput
 from tests.paths import ROOT
-from training.answers.run import from_json, key, opened
+from training.answers.run import from_json, key, opened, to_json
 
 
 def test_what_was_put_is_there_again(tmp_path: Path) -> None:
@@ -106,13 +109,24 @@ quotes = st.lists(st.builds(Quote, texts, texts), max_size=2).map(tuple)
 statements = st.builds(Statement, texts, ids, quotes)
 passages = st.lists(st.builds(Passage, texts, st.integers(0, 9), st.integers(0, 9)), max_size=2).map(tuple)
 tokens = st.none() | st.integers(0, 99)
+spans = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=2).map(tuple)
 answers = st.builds(
     Answer,
     ending=st.sampled_from(Ending),
-    sentences=st.lists(st.builds(AcceptedSentence, texts, ids, passages), max_size=2).map(tuple),
-    missing=ids,
+    parts=st.lists(
+        st.builds(LinePart, texts)
+        | st.builds(PassagePart, texts, spans, spans)
+        | st.builds(ClaimPart, texts, ids, passages, st.booleans())
+        | st.builds(GapPart, st.booleans()),
+        max_size=3,
+    ).map(tuple),
     removed=st.lists(
-        st.builds(RejectedSentence, statements, st.lists(st.sampled_from(Fault), max_size=2).map(tuple)),
+        st.builds(
+            RejectedSentence,
+            statements,
+            st.lists(st.sampled_from(Fault), max_size=2).map(tuple),
+            st.none() | st.sampled_from(Verdict),
+        ),
         max_size=2,
     ).map(tuple),
     trimmed=st.lists(st.builds(Trimmed, texts, st.integers(0, 9), st.integers(0, 9)), max_size=2).map(tuple),
@@ -126,4 +140,10 @@ answers = st.builds(
 
 @given(answers)
 def test_an_answer_comes_back_as_it_was(answer: Answer) -> None:
-    assert from_json(json.loads(json.dumps(asdict(answer)))) == answer
+    assert from_json(json.loads(json.dumps(to_json(answer)))) == answer
+
+
+def test_an_answer_of_another_form_is_refused() -> None:
+    old = {"ending": "written", "sentences": [], "missing": [], "removed": [], "usage": {}}
+    with pytest.raises(BadInput, match=r"a kept answer has ending, sentences, .* give another --replies"):
+        from_json(old)

@@ -117,7 +117,7 @@ def test_folds_samples_and_the_same_numbers_again(corpus: Path, tmp_path: Path) 
     assert first["ms_per_question"] == again["ms_per_question"]  # the second run asked nobody
 
 
-def test_a_liar_s_inventions_stop_at_the_gate(
+def test_a_liar_s_inventions_stop_at_the_checks(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -292,43 +292,78 @@ def test_without_langchain_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
         writers.chat(ModelSpec("openai:x"))
 
 
-def test_the_page_s_writer_and_gate_over_the_wire(tmp_path: Path) -> None:
+LAW = "Le locataire doit payer le loyer le premier jour de chaque mois."
+
+
+@pytest.fixture
+def tenancy(tmp_path: Path) -> tuple[object, ...]:
     pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
-    said_by_law = "Le locataire doit payer le loyer le premier jour de chaque mois."
-    law = {"id": "l1", "code": "Code", "article_no": "1", "headings": [], "text": said_by_law}
+    law = {"id": "l1", "code": "Code", "article_no": "1", "headings": [], "text": LAW}
     corpus = write_lines(
         tmp_path / "law.jsonl", [law, {**law, "id": "l2", "article_no": "2", "text": "Le bail."}]
     )
     question = {"id": "q", "question": "Quand payer le loyer ?", "article_ids": ["l1"]}
     asked = write_lines(tmp_path / "asked.jsonl", [question])
+    return "--corpus", corpus, "--language", "fr", "--questions", asked, "--contexts", "bm25", "none"
 
+
+def lines(*records: object) -> str:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def label_of_law(prompt: str) -> str | None:
+    found = re.search(r"\bA\d+\b(?=(?:(?!\bA\d+\b).)*Le locataire)", prompt, re.DOTALL)
+    return found[0] if found else None
+
+
+def test_strict_quoting_over_the_wire(tenancy: tuple[object, ...], tmp_path: Path) -> None:
     def model(prompt: str) -> str:
-        label = re.search(r"\bA\d+\b(?=(?:(?!\bA\d+\b).)*Le locataire)", prompt, re.DOTALL)
+        label = label_of_law(prompt)
         if label is None:
-            return '{"refusal": true}\n'
-        true = {
-            "text": said_by_law,
-            "articles": [label[0]],
-            "quotes": [{"article": label[0], "text": said_by_law}],
-        }
-        lie = {
-            "text": "La loi dit tout.",
-            "articles": ["A77"],
-            "quotes": [{"article": "A77", "text": "La loi dit"}],
-        }
-        return "".join(json.dumps(piece, ensure_ascii=False) + "\n" for piece in (true, lie))
+            return lines({"refusal": True})
+        own = "La loi dit que vous ne devez rien."
+        return lines(
+            {"say": "rule"}, {"quote": f"{label}.1"}, {"quote": "A77.1"}, {"say": own}, {"text": own}
+        )
 
-    shared = ("--corpus", corpus, "--language", "fr", "--questions", asked, "--contexts", "bm25", "none")
     with serving(model) as (url, _):
         server = ("--model", "openai:scripted", "--base-url", url)
-        assert run(*shared, *server, "--output", tmp_path / "o") == 0
-        assert run(*shared, *server, "--baseline", "--output", tmp_path / "b") == 0
-    found = said(tmp_path / "o")["systems"]
-    told = found["openai:scripted, bm25"]
+        assert run(*tenancy, *server, "--output", tmp_path / "o") == 0
+        assert run(*tenancy, *server, "--baseline", "--output", tmp_path / "b") == 0
+    entry = said(tmp_path / "o")
+    told = entry["systems"]["openai:scripted, bm25"]
     assert told["citation F1"]["value"] == 1
-    assert told["invented before"]["value"] == 0.5
-    assert told["invented after"]["value"] == 0
-    assert told["faithful after"]["value"] == 1
+    assert (told["invented before"]["value"], told["invented after"]["value"]) == (0, 0)
+    assert told["faithful after"]["value"] == told["words quoted"]["value"] == 1
+    assert told["unreadable"] > 0
     assert told["tokens"] == {"replies": 1, "input": 50, "output": 5}
-    assert found["openai:scripted, none"]["endings"]["refused"] == 1
+    assert entry["systems"]["openai:scripted, none"]["endings"]["refused"] == 1
+    assert entry["models"]["openai:scripted"]["judge"] == ""
     assert list(said(tmp_path / "b")["systems"])[0] == "openai:scripted (STARD's prompt), bm25"  # noqa: RUF015
+
+
+def test_a_judged_answer_over_the_wire(
+    tenancy: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def model(prompt: str) -> str:
+        if '"claim"' in prompt:
+            return lines({"verdict": "supported", "words": "payer le loyer le premier jour"})
+        label = label_of_law(prompt)
+        if label is None:
+            return lines({"refusal": True})
+        true = {"text": "Vous payez le loyer le premier du mois.", "articles": [label], "quotes": []}
+        more = {"text": "Cela vaut pour chaque loyer.", "articles": [label], "quotes": []}
+        return lines(true, more, {"text": "La loi dit tout.", "articles": ["A77"], "quotes": []})
+
+    with serving(model) as (url, _):
+        monkeypatch.setenv("PANDECT_JUDGE", "openai:judge")
+        monkeypatch.setenv("PANDECT_JUDGE_URL", url)
+        server = ("--model", "openai:scripted", "--base-url", url)
+        assert run(*tenancy, *server, "--output", tmp_path / "o") == 0
+    entry = said(tmp_path / "o")
+    told = entry["systems"]["openai:scripted, bm25"]
+    assert told["citation F1"]["value"] == 1
+    assert (told["invented before"]["value"], told["invented after"]["value"]) == (pytest.approx(1 / 3), 0)
+    assert told["faithful after"]["value"] == 1
+    assert told["endings"]["written"] == 1
+    assert entry["models"]["openai:scripted"]["judge"] == "judge"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.types import AcceptedSentence, Answer, Ending, Event, Passage
-from rag.answer.verification.gate import RULES
+from rag.answer.types import Answer, Ending, Event, PassagePart
 from rag.errors import BadInput
 from rag.types import Article, Question, Ranking
 from tests.fakes.answers.answer_writers import ARTICLES, Scripted, Silent, context, good, lying, refusing
@@ -154,16 +153,14 @@ def test_an_extract_is_the_best_sentence_of_three_articles() -> None:
     )
     articles = [Article(f"a{n}", "Code", str(n), text) for n, text in enumerate(texts)]
     writer = writers.candidate(ModelSpec("extractive"), "fr", 10).writer
-    *sentences, answer = writer.write("Quand le loyer est-il payé ?", articles, "fr")
+    *passages, answer = writer.write("Quand le loyer est-il payé ?", articles, "fr")
     assert isinstance(answer, Answer)
-    assert answer.sentences == tuple(sentences)
-    assert [s.text for s in answer.sentences] == [
-        "Le loyer est payé le premier jour du mois.",
-        "Le loyer est payé au bailleur.",
-    ]
-    first = sentences[0]
-    assert isinstance(first, AcceptedSentence)
-    assert first.passages == (Passage("a0", 23, 65),)
+    assert answer.parts == tuple(passages)
+    assert [type(part) for part in passages] == [PassagePart, PassagePart]
+    assert [part.article_id for part in passages if isinstance(part, PassagePart)] == ["a0", "a1"]
+    first = passages[0]
+    assert isinstance(first, PassagePart)
+    assert any(start <= 23 and end >= 65 for start, end in first.spans)
     [nothing] = writer.write("Quoi ?", [Article("x", "Code", "1", "   ")], "fr")
     assert isinstance(nothing, Answer)
     assert nothing.ending is Ending.REFUSED
@@ -185,12 +182,13 @@ def test_a_rate_limit_is_waited_for_once(tmp_path: Path) -> None:
     assert written.answer.ending is Ending.WRITTEN
 
 
-def test_an_answer_that_another_gate_left_is_asked_anew() -> None:
+def test_an_answer_that_other_checks_left_is_asked_anew() -> None:
     pytest.importorskip("langchain", reason="langchain is not installed: pip install '.[llm]'")
     ours = writers.candidate(ModelSpec("openai:x", base_url="http://127.0.0.1:9/v1"), "fr", 10)
     bare = writers.candidate(ModelSpec("openai:x", base_url="http://127.0.0.1:9/v1", baseline=True), "fr", 10)
-    assert (ours.settings or {})["gate"] == RULES
-    assert (bare.settings or {})["gate"] is None  # nothing is removed, so nothing changes
+    assert (ours.settings or {})["checks"] == writers.CHECKS
+    assert (ours.settings or {})["judge"] == ""  # strict quoting
+    assert "checks" not in (bare.settings or {})  # nothing is removed, so nothing changes
 
 
 ASKED = "Untel garde ma caution"  # not where it is said: a traceback shows that line

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from rag.answer.types import (
-    AcceptedSentence,
     Answer,
+    ClaimPart,
     Ending,
+    LinePart,
     Passage,
+    PassagePart,
     Quote,
     RejectedSentence,
     Statement,
@@ -28,13 +30,13 @@ from training.answers.run import Candidate, WrittenAnswer, ask, opened
 from training.eval.significance import ratio
 
 
-def passed(text: str, *places: tuple[str, int, int]) -> AcceptedSentence:
+def passed(text: str, *places: tuple[str, int, int]) -> ClaimPart:
     cited = tuple(dict.fromkeys(i for i, _, _ in places))
-    return AcceptedSentence(text, cited, tuple(Passage(*place) for place in places))
+    return ClaimPart(text, cited, tuple(Passage(*place) for place in places), verified=True)
 
 
 def written(
-    *sentences: AcceptedSentence, gold: tuple[str, ...] = ("a1",), ending: Ending = Ending.WRITTEN
+    *sentences: ClaimPart, gold: tuple[str, ...] = ("a1",), ending: Ending = Ending.WRITTEN
 ) -> WrittenAnswer:
     return WrittenAnswer(context(gold=gold), Answer(ending, sentences), None)
 
@@ -72,13 +74,13 @@ def test_refusals_by_hand() -> None:
         written(gold=("a1", "a9"), ending=Ending.REFUSED),  # a9 is missing: right
         written(gold=("a9",), ending=Ending.WRITTEN),  # missing, and answered
         written(gold=(), ending=Ending.REFUSED),  # no article answers: right
-        written(gold=("a9",), ending=Ending.EMPTY),  # the gate removed all: it did not refuse
+        written(gold=("a9",), ending=Ending.EMPTY),  # the checks removed all: it did not refuse
     ]
     found = {name: float(a.sum() / b.sum()) for name, (a, b) in score.refusals(rows).items()}
     assert found == {"refusal P": 2 / 3, "refusal R": 2 / 4, "refusal F1": 4 / 7}
 
 
-def test_faithful_by_quote_does_not_trust_the_gate() -> None:
+def test_faithful_by_quote_does_not_trust_the_checks() -> None:
     text = ARTICLES[0].text
     sentences = {
         "good": passed("x", ("a1", 0, len(text))),
@@ -87,15 +89,15 @@ def test_faithful_by_quote_does_not_trust_the_gate() -> None:
         "before the start": passed("x", ("a1", -1, 4)),
         "a blank": passed("x", ("a1", 2, 3)),
         "not given": passed("x", ("a9", 0, 3)),
-        "cited without a passage": AcceptedSentence("x", ("a1", "a2"), (Passage("a1", 0, 5),)),
-        "cites nothing": AcceptedSentence("x", (), ()),
+        "cited without a passage": ClaimPart("x", ("a1", "a2"), (Passage("a1", 0, 5),), verified=True),
+        "cites nothing": ClaimPart("x", (), (), verified=False),
     }
     assert text[2] == " "
     articles = {a.id: a for a in ARTICLES}
     assert [name for name, s in sentences.items() if score.quoted(s, articles)] == ["good"]
 
 
-def test_quotes_before_the_gate() -> None:
+def test_quotes_before_the_checks() -> None:
     articles = {a.id: a for a in ARTICLES}
 
     def stands(*quotes: tuple[str, str], cited: tuple[str, ...] = ("a1",)) -> bool:
@@ -108,6 +110,21 @@ def test_quotes_before_the_gate() -> None:
     assert not stands(("a1", "paie le loyer"), cited=("a1", "a2"))
     assert not stands(("a1", "paie le loyer"), ("a2", "inventé"))
     assert not stands()
+
+
+def test_a_passage_of_law_is_a_sentence_that_quotes_itself() -> None:
+    text = ARTICLES[0].text
+    first = text.index(".") + 1
+    parts = (LinePart("rule"), PassagePart("a1", ((0, first), (first + 1, len(text))), ((0, first),)))
+    strict = WrittenAnswer(context(gold=("a1",)), Answer(Ending.WRITTEN, parts), None)
+    assert strict.sentences == (passed(text, ("a1", 0, first), ("a1", first + 1, len(text))),)
+    assert score.citations([strict])["citation F1"].tolist() == [1]
+    assert [v.tolist() for v in score.faithful([strict])["faithful after"]] == [[1.0], [1.0]]
+    quoted, words = score.words_quoted([strict], str.split)["words quoted"]
+    assert quoted.tolist() == words.tolist()
+    elsewhere = Answer(Ending.WRITTEN, (PassagePart("a9", ((0, 5),)),))  # of no article that was given
+    [invented] = score.faithful([WrittenAnswer(context(), elsewhere, None)])["faithful after"][0].tolist()
+    assert invented == 0
 
 
 def test_words_quoted() -> None:
@@ -140,7 +157,7 @@ def test_behaviours_are_told_apart(behaviours: dict[str, list[WrittenAnswer]]) -
     assert (honest["invented before"], honest["invented after"]) == (0, 0)
     assert (honest["faithful before"], honest["refusal R"]) == (1, 0)
     assert math.isnan(honest["refusal P"])  # it never refused
-    # of three sentences one cites what was not given and one alters what it quotes: the gate stops both
+    # of three sentences one cites what was not given and one alters what it quotes: the checks stop both
     assert (liar["invented before"], liar["invented after"]) == (1 / 3, 0)
     assert (liar["faithful before"], liar["faithful after"]) == (1 / 3, 1)
     assert liar["citation P"] == 1

@@ -221,7 +221,7 @@ def test_published_figures_stand_beside_ours() -> None:
 
 
 def test_the_document_shows_the_published_table() -> None:
-    document = ROOT / "docs" / "answers.md"
+    document = ROOT / "docs" / "results" / "answers.md"
     assert f"\n{side_by_side()}\n" in document.read_text(encoding="utf-8")
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from datetime import date
 from importlib.resources import files
@@ -9,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag.answer.generation.claim_reader import ClaimReader
 from rag.answer.generation.context import Excerpt
-from rag.answer.generation.parser import ArticleLabels, pieces
+from rag.answer.generation.parser import ArticleLabels, Reply
+from rag.answer.generation.passage_reader import PassageReader
 from rag.answer.generation.prompt import BASELINE, LANGUAGES, Messages, Prompt, load, parse
-from rag.answer.types import CoverageRemark, Refusal, Statement
+from rag.answer.types import LINES, Choice, ConnectingLine, Refusal, Statement
+from rag.answer.verification.hard_checks import faults
 from rag.errors import BadInput
 from rag.types import Article
 
@@ -29,40 +31,65 @@ ARTICLE = Article(
 def filled(
     prompt: Prompt, question: str = "Qui ?", article: Article = ARTICLE, **options: object
 ) -> Messages:
-    return prompt.messages(question, [Excerpt(article, article.text)], ArticleLabels([article.id]), **options)  # type: ignore[arg-type]
+    excerpt = Excerpt(article, ((0, len(article.text)),))
+    return prompt.messages(question, [excerpt], ArticleLabels([article.id]), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_each_language_has_its_prompt(language: str) -> None:
-    prompt = load(language)
+@pytest.mark.parametrize(("reply", "count"), [("quotes", 6), ("claims", 9)])
+def test_each_language_has_its_prompts(language: str, reply: Reply, count: int) -> None:
+    prompt = load(language, reply)
 
-    assert prompt.id == f"{language}-{load('en').version}"  # one version for all: they say the same
+    assert prompt.id == f"{language}-{reply}-{load('en').version}"  # one version for all: they say the same
     rules = re.findall(r"^(\d+)\. ", prompt.system, re.MULTILINE)
-    assert rules == [str(n) for n in range(1, 11)]
+    assert rules == [str(n) for n in range(1, count + 1)]
     messages = filled(prompt)
     assert not re.search(r"\{[a-z_]+\}", messages.system + messages.user)
     for shown in ("A1", "LEGI42", "Code des moulins", "L. 7", "Livre I Titre II", "2001-02-03", ARTICLE.text):
         assert shown in messages.user
     assert prompt.refusal in messages.system
     assert messages.user.index(ARTICLE.text) < messages.user.index("Qui ?")
+    assert (f"A1.1 {ARTICLE.text}" in messages.user) == (reply == "quotes")
+    assert all(f"\n- {key}: " in messages.system for key in LINES) == (reply == "quotes")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_the_prompt_shows_as_an_example_is_what_is_read(language: str) -> None:
-    examples = [json.loads(line) for line in load(language).lines.splitlines() if line.startswith("{")]
+def test_the_passages_that_a_prompt_shows_as_an_example_are_read(language: str) -> None:
+    law = tuple(
+        Article(id_, "Code", id_, f"Le vent {id_} tourne les ailes du moulin de pierre. " * 9, language="fr")
+        for id_ in ("1", "2")
+    )
+    reader = PassageReader(ArticleLabels(["1", "2"]), law, load(language).refusal)
 
-    found = [piece for example in examples for piece in pieces(example, ArticleLabels(["x", "y"])) or ()]
+    assert [*reader.feed(load(language).lines), *reader.close()] == [
+        ConnectingLine("rule"),
+        Choice("2", 0, 0),
+        ConnectingLine("but"),
+        Choice("1", 1, 2),
+        Refusal(),
+    ]
+    assert reader.unreadable == 0
 
-    assert [type(piece) for piece in found] == [Statement, CoverageRemark, Refusal]
-    assert isinstance(found[0], Statement)
-    assert found[0].article_ids == ("y",)
-    assert [quote.article_id for quote in found[0].quotes] == ["y"]
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_sentence_that_a_prompt_shows_as_an_example_passes_the_checks(language: str) -> None:
+    prompt = load(language, "claims")
+    reader = ClaimReader(ArticleLabels(["1", "2"]), (), prompt.refusal)
+
+    [said, refused] = [*reader.feed(prompt.lines), *reader.close()]
+
+    assert isinstance(said, Statement)
+    assert said.article_ids == ("2",)
+    [quote] = said.quotes
+    law = Article("2", "Code", "2", f"{quote.text[:1].upper()}{quote.text[1:]}.", language=language)
+    assert faults(said, {"2": law}) == ()
+    assert refused == Refusal()
 
 
 def test_the_folder_holds_these_prompts_and_the_baseline() -> None:
     names = {path.name for path in (files("rag.answer") / "prompts").iterdir()}
 
-    assert names == {f"{name}.toml" for name in (*LANGUAGES, BASELINE)}
+    assert names == {*(f"{name}.toml" for name in (*LANGUAGES, BASELINE)), "judge.toml"}
     assert load(BASELINE).reply == "prose"
 
 
@@ -116,7 +143,7 @@ def test_boundaries_are_drawn_anew_for_every_call() -> None:
     assert first != second
 
 
-SOUND = 'version = "1"\nreply = "prose"\nsystem = "{boundary}"\nrefusal = "No."\n' + (
+SOUND = 'version = "1"\nsystem = "{boundary}"\nrefusal = "No."\n' + (
     'article = "{boundary}{place}{code}{number}{headings}{text}"\n'
     'question = "{boundary}{articles}{question}"\n'
 )
@@ -127,7 +154,6 @@ SOUND = 'version = "1"\nreply = "prose"\nsystem = "{boundary}"\nrefusal = "No."\
     [
         ("version = ", "Expected TOML"),
         (SOUND.replace('version = "1"', "version = 1"), 'version = "…"'),
-        (SOUND.replace('"prose"', '"poem"'), 'reply = "pieces"'),
         (SOUND + 'more = "x"\n', "more missing or unknown"),
         (SOUND.replace('refusal = "No."\n', ""), "refusal missing or unknown"),
         (SOUND.replace("{place}", ""), "article has {place} missing or unknown"),
@@ -136,6 +162,6 @@ SOUND = 'version = "1"\nreply = "prose"\nsystem = "{boundary}"\nrefusal = "No."\
     ],
 )
 def test_a_prompt_that_is_not_whole_is_refused(source: str, expected: str) -> None:
-    parse(SOUND, "sound")
+    parse(SOUND, "sound", "prose")
     with pytest.raises(BadInput, match=re.escape(expected)):
-        parse(source, "broken")
+        parse(source, "broken", "prose")

@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.generation.rate_limit import Rate
-from rag.answer.generation.settings import SETTINGS, ModelSettings, Secret, read
-from rag.errors import BadInput
+from rag.answer.generation.settings import (
+    JUDGE_SETTINGS,
+    SETTINGS,
+    JudgeSettings,
+    ModelSettings,
+    Secret,
+    read,
+    read_judge,
+)
+from rag.answer.generation.writer import model_writer
+from rag.errors import BadInput, MissingExtra
 from tests.paths import ROOT
 
 KEY = "sk-very-secret-0123456789"
@@ -158,10 +167,112 @@ def test_a_key_is_shown_by_nothing() -> None:
     assert not hasattr(secret, "__dict__")
 
 
+# --- the judge ---
+
+WRITER = ModelSettings("openai:gpt", "http://127.0.0.1:8000/v1", Secret(KEY), whole=60.0)
+
+
+@pytest.mark.parametrize("environ", [{}, {"PANDECT_JUDGE": ""}, {"PANDECT_JUDGE": "none"}])
+def test_there_is_no_judge_by_default(environ: dict[str, str]) -> None:
+    assert read_judge(WRITER, environ) == JudgeSettings()
+
+
+def test_an_entailment_model_is_a_judge() -> None:
+    environ = {"PANDECT_JUDGE": "nli:maker/model", "PANDECT_JUDGE_THRESHOLD": "0.8"}
+
+    assert read_judge(WRITER, environ) == JudgeSettings("maker/model", 0.8)
+    assert read_judge(WRITER, {**environ, "PANDECT_JUDGE_UNVERIFIED": "withhold"}).withhold
+    assert not read_judge(WRITER, {**environ, "PANDECT_JUDGE_UNVERIFIED": "mark"}).withhold
+
+
+def test_a_second_model_of_the_same_provider_is_asked_where_the_first_is() -> None:
+    found = read_judge(WRITER, {"PANDECT_JUDGE": "OpenAI:judge"}).model
+
+    assert found == replace(WRITER, model="openai:judge")
+
+
+def test_a_second_model_of_another_provider_has_an_address_and_a_key_of_its_own() -> None:
+    environ = {"PANDECT_JUDGE": "anthropic:judge", "ANTHROPIC_API_KEY": KEY + "2"}
+    usual = read_judge(WRITER, environ).model
+    placed = read_judge(WRITER, {**environ, "PANDECT_JUDGE_URL": "http://127.0.0.1:9/v1"}).model
+    keyed = read_judge(WRITER, {"PANDECT_JUDGE": "anthropic:judge"}, {"PANDECT_JUDGE_KEY": KEY + "3"}).model
+
+    assert usual == replace(WRITER, model="anthropic:judge", url=None, key=Secret(KEY + "2"))
+    assert placed == replace(WRITER, model="anthropic:judge", url="http://127.0.0.1:9/v1", key=None)
+    assert keyed == replace(WRITER, model="anthropic:judge", url=None, key=Secret(KEY + "3"))
+
+
+def test_the_writers_key_is_not_sent_to_another_address() -> None:
+    environ = {"PANDECT_JUDGE": "openai:judge", "PANDECT_JUDGE_URL": "https://other.example/v1"}
+    found = read_judge(WRITER, environ).model
+
+    assert found is not None
+    assert found.key is None
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("PANDECT_JUDGE", "nli", "expected none, nli:FOLDER_OR_HUB_ID or PROVIDER:MODEL"),
+        ("PANDECT_JUDGE", "nli:", "expected none, nli:FOLDER_OR_HUB_ID or PROVIDER:MODEL"),
+        ("PANDECT_JUDGE", "gpt", "got 'gpt'; expected none"),
+        ("PANDECT_JUDGE", KEY, "got a value of 25 characters"),
+        ("PANDECT_JUDGE_URL", "127.0.0.1", "expected an address"),
+        ("PANDECT_JUDGE_KEY", f"{KEY} é", "got a value of 27 characters"),
+        ("PANDECT_JUDGE_THRESHOLD", "1.5", "expected a number from 0 to 1"),
+        ("PANDECT_JUDGE_UNVERIFIED", "hide", "got 'hide'; expected mark or withhold"),
+    ],
+)
+def test_a_wrong_value_of_the_judge_is_told_as_the_others(variable: str, value: str, expected: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_judge(WRITER, {"PANDECT_JUDGE": "openai:judge", variable: value})
+
+    assert variable in str(caught.value)
+    assert expected in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_a_setting_of_the_judge_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(BadInput, match="PANDECT_JUDGE_MODEL is no setting: expected one of PANDECT_JUDGE, "):
+        read({**MODEL, "PANDECT_JUDGE_MODEL": "openai:judge"})
+
+
+def test_the_environment_makes_the_writer() -> None:
+    environ = {**MODEL, "PANDECT_MODEL_URL": "http://127.0.0.1:8000/v1"}
+    strict = model_writer(environ)
+    judged = model_writer(
+        {**environ, "PANDECT_JUDGE": "openai:judge", "PANDECT_JUDGE_UNVERIFIED": "withhold"}
+    )
+
+    assert model_writer({"PANDECT_JUDGE": "openai:judge"}) is None
+    assert strict is not None
+    assert judged is not None
+    assert (strict.name, strict.judge, strict.judge_local, strict.withholds) == ("gpt", "", True, False)
+    assert (judged.name, judged.judge, judged.judge_local, judged.withholds) == ("gpt", "judge", True, True)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_entailment_model_needs_its_packages(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "rag.answer.generation.writer.find_spec",
+        lambda name: None if name == "sentence_transformers" and not there else object(),
+    )
+    environ = {**MODEL, "PANDECT_JUDGE": "nli:maker/nli"}
+    if there:
+        made = model_writer(environ)
+        assert made is not None
+        assert made.judge == "maker/nli"
+    else:
+        with pytest.raises(MissingExtra, match="needs sentence-transformers"):
+            model_writer(environ)
+
+
 def test_the_table_in_the_docs_names_every_setting_and_its_default() -> None:
     docs = (ROOT / "docs" / "answers.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(PANDECT_MODEL\w*)` \| ([^|]*) \|", docs, re.MULTILINE)
+    judges = re.findall(r"^\| `(PANDECT_JUDGE\w*)` \|", docs, re.MULTILINE)
 
+    assert judges == [setting.variable for setting in JUDGE_SETTINGS]
     assert [name for name, _ in rows] == [setting.variable for setting in SETTINGS]
     default = ModelSettings("x:y")
     for (_, told), setting in zip(rows, SETTINGS, strict=True):

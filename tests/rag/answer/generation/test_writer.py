@@ -2,26 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import re
 import threading
 import time
-from collections.abc import Sequence
 
 import pytest
 
 from rag.answer.generation import prompt
 from rag.answer.generation.errors import FailureReason, english
 from rag.answer.generation.rate_limit import Rate, RateLimits
-from rag.answer.generation.session import MOST_SENTENCES
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.types import (
-    AcceptedSentence,
-    Answer,
-    Ending,
-    Fault,
-    RejectedSentence,
-    Statement,
-    WritingStarted,
-)
+from rag.answer.types import Answer, ClaimPart, Ending, LinePart, PassagePart, WritingStarted
 from rag.types import Article
 from tests.fakes.answers.answers import (
     ARTICLES,
@@ -31,10 +22,10 @@ from tests.fakes.answers.answers import (
     QUESTION,
     RENT,
     TEXTS,
-    QuoteGate,
     answer,
     events,
     settings,
+    shown,
     texts,
     writer,
 )
@@ -53,7 +44,6 @@ from tests.fakes.answers.model_server import (
     limited,
     no_protocol,
     refusing,
-    sentence,
     serving,
     silent,
     slow_to_begin,
@@ -67,19 +57,19 @@ WITHIN = 0.3  # seconds, as the page promises
 # --- what goes well ---
 
 
-def test_sentences_that_pass_come_in_order_and_the_others_are_only_counted() -> None:
+def test_passages_come_in_order_and_what_names_nothing_is_only_counted() -> None:
     with serving(good(LINES)) as server:
-        first, *passed, last = events(server)
+        first, *came, last = events(server)
 
     assert first == WritingStarted()
-    assert [event.text for event in passed if isinstance(event, AcceptedSentence)] == TEXTS
     assert isinstance(last, Answer)
+    assert tuple(came) == last.parts
+    assert came[0] == LinePart("rule")
     assert last.ending is Ending.WRITTEN
     assert last.reason == ""
     assert texts(last) == TEXTS
-    assert last.missing == ("Les articles ne précisent pas le prix d'une serrure.",)
-    assert [removed.faults for removed in last.removed] == [(Fault.ALTERED,)]
-    assert (last.model, last.prompt_version) == ("scripted", "fr-1")
+    assert (last.unreadable, last.removed) == (1, ())
+    assert (last.model, last.judge, last.prompt_version) == ("scripted", "", "fr-quotes-2")
     assert (last.usage.input_tokens, last.usage.output_tokens) == (7, 11)
     assert last.usage.seconds > 0
 
@@ -88,7 +78,7 @@ def test_labels_and_ids_both_name_an_article() -> None:
     with serving(good([KEYS, RENT])) as server:
         found = answer(server)
 
-    assert [passed.article_ids for passed in found.sentences] == [("KEYS",), ("RENT",)]
+    assert [part.article_id for part in found.parts if isinstance(part, PassagePart)] == ["KEYS", "RENT"]
 
 
 def test_the_model_is_told_of_each_article_and_the_key_goes_only_into_its_header() -> None:
@@ -99,7 +89,7 @@ def test_the_model_is_told_of_each_article_and_the_key_goes_only_into_its_header
     assert seen.headers["authorization"] == f"Bearer {KEY}"
     assert KEY not in str(seen.body)
     for article in ARTICLES:
-        assert article.text in seen.prompt
+        assert all(f"{part.strip(' .')}." in seen.prompt for part in article.text.split(". "))
         assert f"id : {article.id}" in seen.prompt
     assert QUESTION in seen.prompt
     assert seen.body["max_tokens"] == 1024
@@ -118,23 +108,22 @@ def test_each_provider_writes_the_same_answer_in_lines_and_by_schema(
 
     assert server.seen[0].path.startswith(asked)
     assert texts(found) == TEXTS
-    assert len(found.missing) == 1
     assert (found.usage.input_tokens, found.usage.output_tokens) == (7, 11)
     body = server.seen[0].body
     assert any(key in body for key in ("response_format", "format", "output_config")) == (wanted == "schema")
 
 
-def test_writing_and_each_sentence_come_within_the_promised_time_of_their_tokens() -> None:
+def test_writing_and_each_passage_come_within_the_promised_time_of_their_tokens() -> None:
     with serving(good(LINES, pause=0.004)) as server:
         arrived: dict[str, float] = {}
         made = writer(server)
-        made._means.clients.get(False)  # its packages are loaded once a process
+        made._means.model.clients.get(False)  # its packages are loaded once a process
         for event in made.write(QUESTION, ARTICLES, "fr"):
             now = time.monotonic()
             if isinstance(event, WritingStarted):
                 arrived["writing"] = now
-            elif isinstance(event, AcceptedSentence):
-                arrived[event.text] = now
+            elif isinstance(event, PassagePart):
+                arrived[str(shown(event))] = now
 
         assert arrived["writing"] - server.sent[0].at < WITHIN
         assert arrived[TEXTS[0]] - server.sent_by(KEYS.rstrip()) < WITHIN
@@ -147,7 +136,7 @@ def test_a_refusal_ends_the_answer() -> None:
         found = answer(server)
 
     assert found.ending is Ending.REFUSED
-    assert (found.sentences, found.reason) == ((), "")
+    assert (found.parts, found.reason) == ((), "")
 
 
 def test_the_fixed_sentence_is_a_refusal_too() -> None:
@@ -155,7 +144,7 @@ def test_the_fixed_sentence_is_a_refusal_too() -> None:
         assert answer(server).ending is Ending.REFUSED
 
 
-def test_a_sentence_that_comes_twice_is_shown_once() -> None:
+def test_a_passage_that_comes_twice_is_shown_once() -> None:
     with serving(good([KEYS, KEYS, KEYS])) as server:
         assert texts(answer(server)) == TEXTS[:1]
 
@@ -172,7 +161,7 @@ def test_only_the_best_articles_are_shown_to_the_model_and_the_others_are_named(
         found = answer(server, articles=2)
 
     assert found.left_out == ("WIND",)
-    assert ARTICLES[2].text not in server.seen[0].prompt
+    assert "Le vent appartient" not in server.seen[0].prompt
 
 
 def test_half_a_character_in_a_question_does_not_keep_it_from_being_sent() -> None:
@@ -206,7 +195,8 @@ def test_what_the_window_has_no_room_for_is_named() -> None:
     assert (trimmed.article_id, trimmed.of) == ("LONG", len(long.text))
     assert 0 < trimmed.kept < trimmed.of
     assert "La clé est en fer." in server.seen[0].prompt  # what shares a word with the question
-    assert "[…]" in server.seen[0].prompt
+    assert re.search(r"^A4\.401 La clé", server.seen[0].prompt, re.MULTILINE)
+    assert "A4.350 " not in server.seen[0].prompt  # its number is the gap
 
 
 def test_a_question_that_fills_the_window_is_said_to_be_too_long() -> None:
@@ -252,7 +242,7 @@ def test_a_server_that_fails_gives_an_answer_that_says_so(
         took = time.monotonic() - begun
 
     assert took < 5
-    assert found.sentences == ()
+    assert found.parts == ()
     assert found.ending is ending or (ending is None and found.ending in (Ending.FAILED, Ending.EMPTY))
     assert found.reason == reason or (reason is None and found.reason in set(FailureReason))
     assert KEY not in repr(found)
@@ -280,15 +270,10 @@ def test_a_dead_server_is_told_from_a_slow_one() -> None:
 
 
 def test_an_endless_answer_is_ended_and_the_connection_closed() -> None:
-    lines = [sentence(f"Clé numéro {i}.", ("A1", "restitue les clés")) for i in range(500)]
     with serving(huge(KEYS)) as server:
         found = answer(server)
         assert server.hung_up.wait(5)
     assert (texts(found), found.reason) == (TEXTS[:1], FailureReason.CUT)
-
-    with serving(good(lines)) as server:
-        found = answer(server)
-    assert (len(found.sentences), found.reason) == (MOST_SENTENCES, FailureReason.CUT)
 
 
 def test_a_provider_that_does_not_exist_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:
@@ -307,19 +292,17 @@ def test_a_provider_that_is_not_installed_names_what_to_install(caplog: pytest.L
     assert "pip install langchain-groq" in caplog.text
 
 
-class BrokenGate:
-    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
-        raise RuntimeError(f"cannot check {statement.text}")
-
-
-def test_a_gate_that_breaks_lets_nothing_pass_and_is_logged_without_its_words(
-    caplog: pytest.LogCaptureFixture,
+def test_a_part_that_breaks_shows_nothing_and_is_logged_without_its_words(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(good(LINES)) as server:
-        *_, last = ModelWriter(settings(server), BrokenGate()).write(QUESTION, ARTICLES, "fr")
+    def breaking(text: str) -> bool:
+        raise RuntimeError(f"cannot check {text}")
 
-    assert isinstance(last, Answer)
-    assert (last.ending, last.reason, last.sentences) == (Ending.FAILED, FailureReason.UNEXPECTED, ())
+    monkeypatch.setattr("rag.answer.composition.unfit", breaking)
+    with serving(good(LINES)) as server:
+        last = answer(server)
+
+    assert (last.ending, last.reason, last.parts) == (Ending.FAILED, FailureReason.UNEXPECTED, ())
     assert f"the answer failed with RuntimeError at {__name__}" in caplog.text
     assert TEXTS[0] not in caplog.text
 
@@ -414,7 +397,7 @@ def test_dropping_the_draft_ends_the_request() -> None:
 def test_another_thread_may_close_while_one_waits(
     behaviour: Behaviour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag.answer.generation.session.BACKOFF", 1.0)
+    monkeypatch.setattr("rag.answer.generation.stream.BACKOFF", 1.0)
     with serving(behaviour) as server:
         draft = writer(server, retries=10).write(QUESTION, ARTICLES, "fr")
         timer = threading.Timer(0.3, draft.close)
@@ -496,7 +479,7 @@ def _open_to(root: str) -> list[asyncio.Transport]:
 def test_limits_by_session_and_by_host() -> None:
     with serving(good(LINES)) as server:
         limits = RateLimits(Rate(1, 60.0), Rate(2, 60.0))
-        made = ModelWriter(settings(server), QuoteGate(), limits)
+        made = ModelWriter(settings(server), limits=limits)
         endings = []
         for session in ("one", "one", "two", "three"):
             *_, last = made.for_session(session).write(QUESTION, ARTICLES, "fr")
@@ -504,13 +487,14 @@ def test_limits_by_session_and_by_host() -> None:
             endings.append(last.ending)
 
     assert endings == [Ending.WRITTEN, Ending.LIMITED, Ending.WRITTEN, Ending.LIMITED]
+    assert isinstance(last, Answer)
     assert last.reason == "Too many answers were asked for. Try again in 60 seconds."
     assert len(server.seen) == 2
 
 
 def test_a_retry_takes_from_the_host_and_not_from_the_person() -> None:
     with serving(fails(500)) as server:
-        made = ModelWriter(settings(server, retries=5), QuoteGate(), RateLimits(Rate(1, 60.0), Rate(2, 60.0)))
+        made = ModelWriter(settings(server, retries=5), limits=RateLimits(Rate(1, 60.0), Rate(2, 60.0)))
         *_, last = made.write(QUESTION, ARTICLES, "fr")
 
     assert isinstance(last, Answer)
@@ -530,17 +514,16 @@ def test_messages_are_said_in_the_readers_language() -> None:
 # --- the baseline ---
 
 
-def test_the_baseline_writes_prose_of_which_nothing_passes() -> None:
+def test_the_baseline_writes_prose_of_which_nothing_is_verified() -> None:
     with serving(good(["Rendez les clés en trois jours. ", "Le loyer se paie en farine."])) as server:
-        made = ModelWriter(
-            settings(server), QuoteGate(), prompt=lambda language: prompt.load(prompt.BASELINE)
-        )
+        made = ModelWriter(settings(server), prompt=lambda language: prompt.load(prompt.BASELINE))
         *_, last = made.write(QUESTION, ARTICLES, "fr")
 
     assert isinstance(last, Answer)
-    assert last.ending is Ending.EMPTY
-    assert [removed.statement.text for removed in last.removed] == [
-        "Rendez les clés en trois jours.",
-        "Le loyer se paie en farine.",
-    ]
+    assert last.ending is Ending.WRITTEN
+    assert last.parts == (
+        ClaimPart("Rendez les clés en trois jours.", (), (), verified=False),
+        ClaimPart("Le loyer se paie en farine.", (), (), verified=False),
+    )
+    assert "response_format" not in server.seen[0].body
     assert "1. Code des moulins, 7" in server.seen[0].prompt

@@ -1,13 +1,12 @@
-"""What must not be rendered, and what a model may say without citing anything."""
+"""What must not be rendered, of a sentence and of a passage of law."""
 
 from __future__ import annotations
 
-import re
-
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rag.answer.generation.prompt import LANGUAGES, load
-from rag.answer.verification.sanitise import LONGEST, marked, missing_text, plain
+from rag.answer.verification.sanitise import ThoughtFilter, leads_away, marked, without_thoughts
 
 
 @pytest.mark.parametrize(
@@ -88,7 +87,6 @@ from rag.answer.verification.sanitise import LONGEST, marked, missing_text, plai
 )
 def test_what_must_not_be_rendered(text: str) -> None:
     assert marked(text)
-    assert plain(text) is None
 
 
 @pytest.mark.parametrize(
@@ -129,12 +127,11 @@ def test_what_must_not_be_rendered(text: str) -> None:
 )
 def test_plain_sentences_are_not_marked(text: str) -> None:
     assert not marked(text)
-    assert plain(f" {text}\n") == text
 
 
-def test_a_number_or_long_word_of_the_article_is_the_laws() -> None:
+def test_a_word_of_the_article_is_the_laws_and_a_telephone_number_or_a_link_nobodys() -> None:
     assert marked("le 08 00 12 34 56")
-    assert not marked("le 08 00 12 34 56", "Le service répond au 08 00 12 34 56.")
+    assert marked("le 08 00 12 34 56", "Le service répond au 08 00 12 34 56.")
     assert marked("la let.bb vaut")
     assert not marked("la let.bb vaut", "La let.bb vaut.")
     assert marked("voir https://a.b", "voir https://a.b")  # a link is one even there
@@ -143,119 +140,34 @@ def test_a_number_or_long_word_of_the_article_is_the_laws() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Les articles ne précisent pas si le locataire peut quitter le logement.",
-        "Les articles ne disent rien des animaux.",
-        "The provisions do not say whether the tenant must pay for repairs.",
-        "No article covers pets.",
-        "Die Artikel sagen nicht, ob der Mieter renovieren muss.",
-        "条文没有说明租客是否应当支付维修费用。",
-        "De artikelen zeggen niets over huisdieren.",
-        "Gli articoli non dicono nulla sugli animali.",
-        "Les articles ne disent pas ce qui se passe si une clé est perdue.",
-        "The articles do not say what happens if a key is lost.",
-        "Die Artikel sagen nicht, was geschieht, wenn ein Schlüssel verloren geht.",
-        "De artikelen zeggen niet wat er gebeurt als een sleutel verloren is.",
-        "Gli articoli non dicono che cosa succede se una chiave va persa.",
-        "条文没有说明钥匙丢失时怎么办。",
-        "Les articles ne précisent pas le prix d'une serrure.",
-        "Les articles ne disent pas qui paie l'arrachage.",
-        "The articles do not say who pays for the repairs.",
-        "The articles do not mention the price of a lock.",
-        "The articles say nothing about pets.",
-        "Die Artikel sagen nichts über Haustiere.",
-        "Die Artikel nennen den Preis eines Schlosses nicht.",
-        "Die Artikel sagen nicht, wer die Kosten trägt.",
-        "De artikelen vermelden niet of de huurder moet betalen.",
-        "Gli articoli non precisano se il conduttore deve pagare.",
-        "条文没有提到宠物的问题。",
-        "The articles do not say.",
-        "Aucun article ne traite des animaux.",
-        "Aucun article ne précise le prix d'une serrure.",
+        "Voir www.example.com pour la suite.",
+        "Appelez le 01 23 45 67 89.",
+        "Écrivez à aide@example.com.",
+        "Le preneur <b>paie</b>.",
+        "[Suite](https://example.com)",
     ],
 )
-def test_a_remark_that_claims_nothing_passes(text: str) -> None:
-    assert missing_text(f" {text} ") == text
+def test_a_passage_of_law_that_leads_away(text: str) -> None:
+    assert leads_away(text)
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "Le locataire doit payer.",
-        "Le bail est nul.",
-        "Les articles ne disent pas que deux mois suffisent.",
-        "Les articles ne disent pas si l'article 5 vaut.",
-        "Les articles ne disent rien ; le bail est nul.",
-        "Les articles ne disent rien. Le bail est nul.",
-        "Les articles ne disent rien, donc le bail est nul.",
-        "Les articles ne disent pas si le bail vaut, le locataire peut partir.",
-        "Les articles ne disent pas « tout est permis ».",
-        "Les articles ne le disent pas, appelez notre bureau.",
-        "Les articles ne disent pas 500 euros.",
-        "Les articles ne disent rien, le locataire peut partir.",
-        "Aucune loi ne protège le bailleur.",
-        "The articles do not say; you may keep the keys.",
-        "The articles do not say this, visit our office.",
-        "The articles do not mention my system prompt.",
-        "No article says so but the lease is void.",
-        "The articles do not say that the tenant must pay.",
-        "Die Artikel sagen nichts, also zahlt niemand.",
-        "Die Artikel sagen nicht, dass der Mieter zahlen muss.",
-        "条文没有说明，因此合同无效。",
-        "条文没有说明，请拨打电话。",
-        "条文没有规定三十日。",
-        "The articles do not say <b>so</b>.",
-        "The articles do not say, see www.a.b",
-        "Les articles ne disent rien " + "x" * LONGEST,
-        "The articles do not say anything, tenants win.",
-        "The articles do not say anything tenants win.",
-        "The articles do not mention that the landlord is a criminal.",
-        "The articles do not mention the landlord is a criminal.",
-        "The articles do not mention tenants win.",
-        "The articles do not say tenants win.",
-        "The articles do not say whether pets are allowed and tenants win.",
-        "The articles do not cover the tenant's right to free rent.",
-        "The articles do not say why the landlord is a criminal.",
-        "The articles say nothing about tenants who win.",
-        "No article covers the fact the landlord lies.",
-        "The articles do not say what happens if the tenant must pay.",
-        "The articles do not say - tenants win.",
-        "The articles do not say (tenants win).",
-        "Die Artikel sagen nicht, dass die Miete verfallen ist.",
-        "Die Artikel sagen nichts, die Miete ist verfallen.",
-        "Die Artikel sagen nichts über die Miete, die verfallen ist.",
-        "Die Artikel erwähnen nicht, dass der Vermieter betrügt.",
-        "Die Artikel sagen nicht, ob das gilt, Mieter gewinnen.",
-        "Die Artikel nennen das Mietrecht auf Minderung nicht.",
-        "Die Artikel sagen nicht, warum der Vermieter lügt.",
-        "Les articles ne mentionnent pas que le bailleur est un escroc.",
-        "Les articles ne disent pas pourquoi le bail est nul.",
-        "Les articles ne parlent pas du bail qui est nul.",
-        "Les articles ne disent rien, le locataire gagne.",
-        "Les articles ne précisent pas le droit au logement gratuit.",
-        "Les articles ne disent pas si le bail vaut et le locataire gagne.",
-        "Les articles ne disent pas qu'il gagne.",
-        "De artikelen zeggen niet dat de huur vervallen is.",
-        "De artikelen zeggen niets, de huurder wint.",
-        "De artikelen zeggen niets over de huur die vervallen is.",
-        "De artikelen vermelden het recht op gratis huur niet.",
-        "Gli articoli non dicono che il contratto è nullo.",
-        "Gli articoli non dicono nulla, il conduttore vince.",
-        "Gli articoli non menzionano il contratto che è nullo.",
-        "Gli articoli non dicono se vale e il conduttore vince.",
-        "条文没有提到房东是罪犯。",
-        "条文没有说明，租客胜诉。",
-        "条文没有说租客可以不付租金。",
-        "条文没有提到租客胜诉。",
-        "条文没有说明租客有权免费居住的问题。",
-    ],
+    ["L'article L. 121-1 vaut.", "* les ouvrages ;\n* les meubles.", "Loi n° 65-557 du 10 juillet 1965"],
 )
-def test_a_remark_is_no_way_round_the_gate(text: str) -> None:
-    assert missing_text(text) is None
+def test_a_passage_of_law_that_does_not(text: str) -> None:
+    assert not leads_away(text)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_remark_that_a_prompt_shows_as_an_example_passes(language: str) -> None:
-    example = re.search(r'^\{"missing": "(.+)"\}$', load(language).lines, re.MULTILINE)
-    assert example is not None
-    assert missing_text(example[1]) == example[1]
+@given(st.text(alphabet="<>/think ab{}", max_size=60), st.integers(0, 60), st.integers(0, 60))
+def test_how_a_stream_is_cut_does_not_change_what_is_thought(text: str, one: int, other: int) -> None:
+    first, second = sorted((one, other))
+    thoughts = ThoughtFilter()
+    parts = [thoughts.feed(part) for part in (text[:first], text[first:second], text[second:])]
+
+    assert "".join(parts) + thoughts.close() == without_thoughts(text)
+
+
+def test_what_is_thought_is_left_out() -> None:
+    assert without_thoughts("a <think>b</think> c <Reasoning>d") == "a   c "
+    assert without_thoughts("1 < 2 and <b>") == "1 < 2 and <b>"

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag.answer.generation.errors import FailureReason
-from rag.answer.types import AcceptedSentence, Answer, Ending, WritingStarted
+from rag.answer.types import Answer, Ending, PassagePart, WritingStarted
 from rag.types import Article
 from rag.ui import engine_cache
 from rag.ui.background import BackgroundAnswer
@@ -21,20 +21,29 @@ from tests.fakes.pages.ui_answers import (
     ANSWERS,
     ARREST,
     CUT,
+    DEAD_TREE,
+    DISTANCE,
     EVIL,
     FOLLOW_UP,
     GOOD,
     HOSTILE,
+    HOSTILE_LAW,
     LIE,
+    MAY_CUT,
     OFFICIAL,
     PERSONAL,
+    RULE,
     SIDES,
     SPLIT,
     TRIMMED,
+    TWO_METRES,
+    UNSURE,
+    UNVERIFIED,
     WRITTEN,
     FakeModel,
     FakeQuoter,
     ending,
+    judged,
 )
 from tests.fakes.pages.ui_engine import ARTICLES, HOSTILE_CARD, QUESTION, FakeEngine, FakeFacets
 from tests.fakes.pages.ui_engine import HOSTILE as HOSTILE_ARTICLES
@@ -54,8 +63,29 @@ def written(model: FakeModel, question: str = QUESTION, engine: FakeEngine | Non
     return press(opened(model, question, engine), "write")
 
 
+def panel(app: AppTest) -> list[str]:
+    """What an answer shows, by the class of each part."""
+    kinds = ("pd-line", "pd-quote", "pd-said", "pd-left-out")
+    parts = [each for box in body(app).all(class_="pd-composed") for each in box.children]
+    return [kind for each in parts for kind in kinds if kind in each.attributes.get("class", "").split()]
+
+
 def said(app: AppTest) -> list[Element]:
+    """The sentences of a model's own."""
     return body(app).all(class_="pd-said")
+
+
+def law(app: AppTest) -> list[str]:
+    """The passages of law that an answer shows by themselves."""
+    parts = [each for box in body(app).all(class_="pd-composed") for each in box.children]
+    return [part.one(class_="pd-told").text for part in parts if part.attributes.get("class") == "pd-quote"]
+
+
+def slices(*parts: PassagePart) -> list[str]:
+    """The same, from the articles."""
+    texts = {article.id: article.text for article in ARTICLES}
+    between = {CUT: "", DISTANCE: "", DEAD_TREE: "\n[…]\n"}
+    return [between[part].join(texts[part.article_id][a:b] for a, b in part.spans) for part in parts]
 
 
 def progress(app: AppTest) -> str:
@@ -85,8 +115,10 @@ def test_without_a_model_the_articles_own_sentences_answer() -> None:
     assert [item.one("a").text for item in box.all("li")] == ["Article 672", "Article 671", "Article 673"]
     assert [mark.text for mark in box.all("li")[1].all("mark")] == ["arbre", "de p"]
     assert [mark.attributes.get("class") for mark in box.all("li")[1].all("mark")] == [None, "pd-law"]
-    assert box.all("li")[1].text.endswith("Un arbre de plus de deux mètres se plant …")
-    assert "La suite du texte pose une limite" in box.all("li")[0].text
+    assert box.all("li")[1].one("blockquote").text == ARTICLES[0].text[:40]
+    assert box.all("li")[0].one(class_="pd-brought").text == ARTICLES[1].text[20:40]
+    assert not box.all("li")[1].all(class_="pd-brought")
+    assert "Le passage est trop long pour être cité." in box.all("li")[2].text
     assert "write" not in keys(app)
     assert "#pd-written" not in [a.attributes["href"] for a in body(app).all("a")]
 
@@ -146,6 +178,22 @@ def test_nothing_leaves_the_machine_before_the_button_is_pressed() -> None:
     assert [(s.question, s.articles, s.as_of, s.language) for s in model.sent] == [
         (QUESTION, SHOWN, "2025-01-01", "fr")
     ]
+
+
+@pytest.mark.parametrize(
+    ("model", "told", "not_told"),
+    [
+        (FakeModel(), "none of the model’s own words", "Juge 1"),
+        (judged(), "Juge 1 checks each sentence against them. What it does not confirm is marked", "goes to"),
+        (judged(withholds=True), "What it does not confirm is left out, and the gap", "marked “not"),
+        (judged(judge_local=False), "these articles go to Juge 1. Another machine may run that too.", "?!"),
+    ],
+)
+def test_the_offer_says_what_will_be_shown(model: FakeModel, told: str, not_told: str) -> None:
+    offer = body(opened(model, locale="en-GB")).text
+
+    assert told in offer
+    assert not_told not in offer
 
 
 def test_where_it_goes_is_told() -> None:
@@ -283,42 +331,109 @@ def test_a_question_that_was_emptied_is_sent_without_personal_data(emptied: str)
 # --- an answer ---
 
 
-def test_an_answer_stands_among_the_articles_with_its_passages() -> None:
+def test_an_answer_of_passages_stands_among_the_articles() -> None:
     app = written(FakeModel(name="Scribe 2"))
-    first, second = said(app)
 
     assert len(cards(app)) == 3
-    assert progress(app).startswith("La réponse est terminée.")
-    assert first.all("p")[0].text == f"{CUT.text} (Article 672)"
-    assert [link.attributes["href"] for link in second.all("p")[0].all("a")] == ["#pd-2", "#pd-1"]
-    [quoted] = first.one("details").all(class_="pd-told")
-    assert quoted.text == ARTICLES[1].text[:66]
-    assert first.one("details").one(class_="pd-badge").text == "résumé"
-    assert not first.all("q")
+    assert progress(app) == "La réponse est terminée. Chaque passage figure mot pour mot dans son article."
+    assert panel(app) == ["pd-line", "pd-quote", "pd-line", "pd-quote", "pd-quote"]
+    assert [each.text for each in body(app).all(class_="pd-line")] == ["La règle\u00a0:", "Mais\u00a0:"]
+    assert law(app) == slices(CUT, DISTANCE, DEAD_TREE)
+    [box] = body(app).all(class_="pd-composed")
+    quotes = box.all(class_="pd-quote")
+    assert [each.one("a").attributes["href"] for each in quotes] == ["#pd-1", "#pd-2", "#pd-1"]
+    assert [each.one(class_="pd-badge").text for each in quotes] == ["résumé"] * 3
+    assert not box.all("q")
+    assert [each.text for each in quotes[1].all(class_="pd-brought")] == [ARTICLES[0].text[122:173]]
+    assert not quotes[0].all(class_="pd-brought")
     notice = body(app).one(class_="pd-machine").text
-    assert "Scribe 2" in notice
+    assert "(Scribe 2) a choisi ces passages. Il n’y a rien ajouté." in notice
     assert "une information juridique, pas un conseil" in notice
     assert "1er janvier 2025" in notice
 
 
+def test_what_the_answer_says_in_the_end_replaces_what_had_come() -> None:
+    app = written(FakeModel((WritingStarted(), RULE, CUT, Answer(Ending.WRITTEN, (DISTANCE,)))))
+
+    assert law(app) == slices(DISTANCE)
+    assert not body(app).all(class_="pd-line")
+    assert len(body(app).all(class_="pd-quote")) == len(SHOWN) + 1  # those above the cards
+
+
+def test_lines_are_in_the_language_of_the_page() -> None:
+    app = opened(FakeModel(), locale="en-GB")
+    press(app, "write")
+
+    assert [each.text for each in body(app).all(class_="pd-line")] == ["The rule:", "But:"]
+
+
 def test_passages_of_official_law_are_quoted() -> None:
-    [first, _] = said(written(FakeModel(), engine=FakeEngine(card=OFFICIAL)))
+    app = written(FakeModel(), engine=FakeEngine(card=OFFICIAL))
+    [box] = body(app).all(class_="pd-composed")
 
-    assert first.one("details").one("q").text == ARTICLES[1].text[:66]
-    assert not first.all(class_="pd-badge")
+    assert [each.text for each in box.all("q")] == slices(CUT, DISTANCE, DEAD_TREE)
+    assert not box.all(class_="pd-badge")
 
 
-def test_what_was_removed_is_counted_and_never_shown() -> None:
+def test_claims_stand_with_the_law_that_carries_them() -> None:
+    app = written(judged(name="Scribe 2"))
+    first, second, doubted = said(app)
+
+    assert panel(app) == ["pd-said", "pd-said", "pd-left-out", "pd-said", "pd-left-out"]
+    assert first.all("p")[0].text == f"{MAY_CUT.text} (Article 672)"
+    assert [link.attributes["href"] for link in second.all("p")[0].all("a")] == ["#pd-2", "#pd-1"]
+    [carried] = first.one("details").all(class_="pd-told")
+    assert carried.text == ARTICLES[1].text[:79]
+    assert [each.text for each in second.one("details").all(class_="pd-told")] == [
+        ARTICLES[0].text[:121],
+        ARTICLES[1].text[:79],
+    ]
+    assert first.one("details").one(class_="pd-badge").text == "résumé"
+    assert doubted.one(class_="pd-doubted").text == "non vérifié"
+    assert UNSURE.text in doubted.text
+    assert not doubted.all("details")
+    assert not first.all(class_="pd-doubted")
+    assert [each.text for each in body(app).all(class_="pd-left-out")] == [
+        "Une phrase a été retirée ici.",
+        "Une phrase a été retirée ici\u00a0: les articles disent le contraire.",
+    ]
+    assert "non vérifié" in progress(app)
+    notice = body(app).one(class_="pd-machine").text
+    assert "Scribe 2" in notice
+    assert "Juge 1" in notice
+    assert LIE.statement.text not in body(app).text
+
+
+def test_claims_that_were_all_verified_say_so() -> None:
+    answer = Answer(Ending.WRITTEN, (MAY_CUT, TWO_METRES), judge="Juge 1")
+
+    assert progress(written(judged(answer))).startswith("La réponse est terminée. Chaque phrase")
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("", "n’a pas pu être vérifié"), (str(FailureReason.JUDGE), "car le vérificateur n’a pas répondu")],
+)
+def test_of_an_answer_that_was_not_verified_the_law_is_shown(reason: str, told: str) -> None:
+    app = written(judged(replace(UNVERIFIED, reason=reason)))
+
+    assert told in progress(app)
+    assert progress(app).endswith("Vous voyez à la place les passages qu’il a cités.")
+    assert law(app) == slices(CUT, DISTANCE)
+    assert not said(app)
+    assert "Juge 1" not in body(app).one(class_="pd-machine").text
+    assert "rewrite" in keys(app)
+    assert LIE.statement.text not in body(app).text
+
+
+def test_what_was_not_read_and_not_shown_is_told() -> None:
     app = written(FakeModel((WritingStarted(), *GOOD, TRIMMED)))
     everything = body(app).text
 
-    assert "2 phrases ont été retirées, car les articles ne disent pas cela." in everything
-    assert "Une autre n’a pas pu être lue." in everything
-    assert LIE.statement.text not in everything
-    assert "mille euros" not in everything
+    assert "Une ligne du modèle de langue n’a pas pu être lue." in everything
+    assert "2 passages n’apparaissent que sur leur fiche." in everything
     assert "Le modèle n’a vu qu’une partie de\u00a0: Article 672." in everything
     assert "Le modèle n’a pas vu\u00a0: Article 673." in everything
-    assert body(app).one(class_="pd-after").one("li").text == TRIMMED.missing[0]
     assert progress(app) == "La réponse du modèle de langue a été coupée. Ce qui est affiché a été vérifié."
 
 
@@ -327,8 +442,8 @@ def test_what_was_removed_is_counted_and_never_shown() -> None:
     [
         (ending(Ending.REFUSED), "Selon le modèle de langue, ces articles ne suffisent pas", False),
         (
-            ending(Ending.EMPTY, FailureReason.UNREADABLE, removed=(LIE,)),
-            "Il ne reste aucune réponse à afficher",
+            ending(Ending.EMPTY, removed=(LIE,), judge="Juge 1"),
+            "Rien de ce que le modèle de langue a écrit n’a pu être vérifié.",
             True,
         ),
         (ending(Ending.EMPTY, FailureReason.UNREADABLE), "n’a rien écrit qui ait pu être vérifié", True),
@@ -346,7 +461,7 @@ def test_whatever_goes_wrong_the_articles_stay_and_it_is_said(
     assert told in progress(app)
     assert ("rewrite" in keys(app)) is again
     assert len(cards(app)) == 3
-    assert not said(app)
+    assert not panel(app)
     assert not body(app).all(class_="pd-machine")
 
 
@@ -354,7 +469,7 @@ def test_what_passed_before_it_broke_off_stays() -> None:
     broken = Answer(Ending.FAILED, (CUT,), reason=str(FailureReason.BROKEN))
     app = written(FakeModel((WritingStarted(), CUT, broken)))
 
-    assert [each.all("p")[0].text for each in said(app)] == [f"{CUT.text} (Article 672)"]
+    assert law(app) == slices(CUT)
     assert "s’est rompue" in progress(app)
     assert body(app).one(class_="pd-machine")
 
@@ -373,7 +488,7 @@ def test_an_answer_is_kept_and_never_asked_for_twice() -> None:
     checked(app.radio(key="interface").set_value("en").run())
     checked(app.run())
 
-    assert len(said(app)) == 2
+    assert law(app) == slices(CUT, DISTANCE, DEAD_TREE)
     assert progress(app).startswith("The answer is finished.")
     assert len(model.sent) == 1
 
@@ -389,7 +504,7 @@ def test_another_question_forgets_the_answer() -> None:
     model = FakeModel()
     app = ask(written(model), "un arbre mort et le voisin")
 
-    assert not said(app)
+    assert not panel(app)
     assert "write" in keys(app)
     press(app, "write")
     assert [each.question for each in model.sent] == [QUESTION, "un arbre mort et le voisin"]
@@ -419,8 +534,8 @@ def test_two_people_are_counted_apart() -> None:
 
 def test_a_hostile_model_over_a_hostile_corpus_is_only_text() -> None:
     engine = FakeEngine(card=HOSTILE_CARD, articles=HOSTILE_ARTICLES)
-    events = (WritingStarted(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,)))
-    app = written(FakeModel(events, name=EVIL), "arbre", engine)
+    events = (WritingStarted(), HOSTILE_LAW, Answer(Ending.WRITTEN, (HOSTILE, HOSTILE_LAW), reason=EVIL))
+    app = written(FakeModel(events, name=EVIL, judge=EVIL), "arbre", engine)
     [first] = said(app)
 
     assert EVIL in first.text
@@ -430,13 +545,18 @@ def test_a_hostile_model_over_a_hostile_corpus_is_only_text() -> None:
 
 
 def test_an_article_that_is_not_shown_is_never_cited() -> None:
-    odd = AcceptedSentence(
-        CUT.text, ("672", "nowhere"), (*CUT.passages, replace(CUT.passages[0], article_id="nowhere"))
+    odd = replace(
+        MAY_CUT,
+        article_ids=("672", "nowhere"),
+        passages=(*MAY_CUT.passages, replace(MAY_CUT.passages[0], article_id="nowhere")),
     )
-    [first] = said(written(FakeModel((WritingStarted(), odd, Answer(Ending.WRITTEN, (odd,))))))
+    nowhere = replace(CUT, article_id="nowhere")
+    app = written(judged(Answer(Ending.WRITTEN, (odd, nowhere), judge="Juge 1")))
+    [first] = said(app)
 
-    assert first.all("p")[0].text == f"{CUT.text} (Article 672)"
-    assert len(first.one("details").all("p")) == 1
+    assert first.all("p")[0].text == f"{MAY_CUT.text} (Article 672)"
+    assert len(first.one("details").all(class_="pd-told")) == 1
+    assert not law(app)
 
 
 # --- while it is written ---
@@ -453,13 +573,13 @@ def test_an_answer_that_is_dropped_ends_its_request() -> None:
 
 
 def test_an_answer_that_is_stopped_keeps_what_had_passed() -> None:
-    model = FakeModel(waits=2)
+    model = FakeModel(waits=3)
     underway = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
-    until(lambda: len(underway.after(0, 0)) == 2)
-    underway.stop()
     until(lambda: len(underway.after(0, 0)) == 3)
+    underway.stop()
+    until(lambda: len(underway.after(0, 0)) == 4)
 
-    assert underway.after(2, 0) == [Answer(Ending.STOPPED, (CUT,))]
+    assert underway.after(3, 0) == [Answer(Ending.STOPPED, (RULE, CUT))]
     assert model.closed.is_set()
 
 
@@ -491,7 +611,8 @@ def test_a_page_that_is_drawn_anew_meets_the_same_answer() -> None:
     model.go.set()
     app = checked(app.run())
 
-    assert [each.all("p")[0].text.split(" (")[0] for each in said(app)] == [each.text for each in GOOD]
+    for text in slices(CUT, DISTANCE, DEAD_TREE):
+        assert text in body(app).text
     assert len(model.sent) == 1
 
 
@@ -658,5 +779,6 @@ def test_no_question_and_no_answer_is_logged(caplog: pytest.LogCaptureFixture) -
     written(FakeModel(), PERSONAL)
 
     assert "the answer failed with KeyError" in caplog.text
+    written(judged(breaks=True), PERSONAL)
     for word in ("Dupont", "clôture", "arraché", "mille euros"):
         assert word not in caplog.text

@@ -12,8 +12,10 @@ from rag.corpus.quality import QualityResults, ReliabilityBin, SystemQuality, To
 from rag.errors import BadInput
 from rag.ui.components.charts import ROWS, Published
 from rag.ui.pages.quality import SYSTEMS
+from rag.ui.search import Answers
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import body, headings
+from tests.fakes.pages.ui_answers import FakeModel, judged
 from tests.fakes.pages.ui_engine import CARD, HOSTILE_CARD, FakeEngine, FakeInfo
 from tests.paths import ROOT
 
@@ -153,8 +155,8 @@ def test_published_rows_are_as_their_papers_print_them(row: Published) -> None:
 # --- about ---
 
 
-def about(engine: FakeEngine | None = None, **query: str) -> str:
-    return body(open_page("about", engine, **query)).text
+def about(engine: FakeEngine | None = None, answers: Answers | None = None, **query: str) -> str:
+    return body(open_page("about", engine, answers=answers, **query)).text
 
 
 def test_about_says_what_it_is_and_lacks() -> None:
@@ -212,6 +214,44 @@ def test_about_of_a_hostile_corpus_stays_text() -> None:
         for e in elements
         if e.name == "a" and not e.attributes["href"].startswith(("http", "./", "#pd-content"))
     ]
+
+
+def test_about_without_a_model_speaks_of_none() -> None:
+    said = about()
+
+    assert "Written answers" not in said
+    assert "Nothing you type leaves the machine" in said
+
+
+def test_about_says_what_a_model_that_chooses_passages_shows() -> None:
+    said = about(answers=Answers(model=FakeModel(name="Scribe 2")))
+
+    assert "Written answers" in said
+    assert "Used here: Scribe 2, to choose passages of law." in said
+    assert "it cannot make anything up. It can still choose badly" in said
+    assert "Scribe 2. Another machine may run it" in said
+    assert "not verified" not in said
+
+
+@pytest.mark.parametrize(
+    ("model", "goes", "becomes"),
+    [
+        (judged(), "Juge 1 checks what it writes, on the machine", "is marked “not verified” or left out"),
+        (judged(judge_local=False), "these articles go to Juge 1. Another machine", "“not verified”"),
+        (judged(withholds=True), "on the machine of this page", "is left out, and the gap is marked"),
+    ],
+)
+def test_about_says_which_judge_is_used_and_what_it_lets_through(
+    model: FakeModel, goes: str, becomes: str
+) -> None:
+    said = about(answers=Answers(model=model))
+
+    assert "Used here: Scribe 1 to write, Juge 1 to check." in said
+    assert "Juge 1 can be wrong. It may let through a sentence that drops a condition" in said
+    assert "more than half of the answer is not confirmed, none of it is shown" in said
+    assert goes in said
+    assert becomes in said
+    assert "cannot make anything up" not in said
 
 
 def test_about_in_french() -> None:

@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from importlib.resources import files
 from itertools import chain
 
-from rag.answer.screening.patterns import data
-from rag.answer.verification.normalise import word_pattern
 from rag.text.article_numbers import chinese_number
 from rag.text.code_names import CodeNames
+from rag.text.folding import level
 from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, parse_number_words
 from rag.text.references import Reference, find_references
 
 PART = "part"  # the unit of fractions
 ORDINAL = "ordinal"
 
-_DATA = data("units")
+_DATA = tomllib.loads((files("rag.text") / "units.toml").read_text(encoding="utf-8"))
+_ITALIAN_IS = re.compile(r"(?<!\w)[èÈ](?!\w)")  # without its accent it would be "and"
+
+
+def flat(text: str) -> str:
+    """Return a text in lower case, without accents, soft hyphens and typographic signs, blanks unified."""
+    joined = level(unicodedata.normalize("NFC", text)).replace("\u00ad", "")
+    joined = _ITALIAN_IS.sub("ee", joined)
+    return " ".join("".join(map(_plain, joined)).split())
+
+
+@lru_cache(maxsize=4096)
+def _plain(sign: str) -> str:
+    lower = sign.lower().replace("œ", "oe").replace("æ", "ae")
+    folded = unicodedata.normalize("NFD", lower)[0] if len(lower) == 1 else lower
+    return folded if folded.isalnum() else sign
+
+
+def word_pattern(*alternatives: str, language: str = "") -> re.Pattern[str]:
+    """Return the pattern of whole words of flat text; in Chinese, where nothing parts words, of signs.
+
+    Alternatives are patterns parted by spaces; "_" stands for a space inside one. None match nothing.
+    """
+    words = "|".join(" ".join(alternatives).split()).replace("_", " ")
+    if not words or language == "zh":
+        return re.compile(words or r"(?!)")
+    return re.compile(rf"(?<!\w)(?:{words})(?:(?!\w)|(?<='))")
+
+
 # (unit, how many of it one is) -> patterns of flat text
 _TIME, _OTHER, _HAN = (
     {
@@ -56,9 +86,6 @@ def _alternatives(units: Mapping[tuple[str, int], Sequence[str]]) -> str:
     return "|".join(sorted(chain.from_iterable(units.values()), key=len, reverse=True))
 
 
-TIME_WORDS = _alternatives(_TIME)  # the pattern of all words for spans of time that are written with letters
-
-
 _DIGITS = re.compile(
     r"(?<![^\W\u4e00-\u9fff])(?<![.,/-])(?P<whole>\d{1,3}(?:["
     r" .,']\d{3})+(?!\d)|\d+)(?:(?P<point>[.,])(?P<rest>\d{1,2})(?!\d))?"
@@ -79,7 +106,7 @@ _SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
 _ONE = re.compile(r"(?<!\w)one[ -]$")  # "one half" is no one
 _HAN_SHARE = re.compile(r"([零一二三四五六七八九十百千万\d]+)分之([零一二三四五六七八九十百千万\d.]+)")
 _HAN_RANK = re.compile(r"第([零一二三四五六七八九十百\d]+)(?![零一二三四五六七八九十百\d]*[条章节编款项目])")
-_OF = re.compile(r" (?:de|du|des|of|der|van)\b")  # "un tiers" alone is somebody else
+_OF = re.compile(r" (?:de|du|des|of|der|van|di|del\w*)\b")  # "un tiers" alone is somebody else
 _HAN_SIGN = re.compile(r"[\u4e00-\u9fff]")
 _TELLING, _HAN_TELLING = word_pattern(*_DATA["words_alone"]), word_pattern(_DATA["han_alone"], language="zh")
 
@@ -92,6 +119,7 @@ class Quantity:
     unit: str  # "" where it only counts
     start: int
     end: int
+    typed: Fraction | None = None  # the number as it stands there, where the unit scales it
 
     @property
     def key(self) -> tuple[Fraction, str]:
@@ -122,9 +150,10 @@ def quantities(plain: str, language: str) -> list[Quantity]:
     return sorted([*found, *ranks, *whole], key=lambda each: each.start)
 
 
-def telling(plain: str) -> frozenset[str]:
+def telling(plain: str, language: str = "") -> frozenset[str]:
     """Return the words of a flat text that tell a date, a rhythm or a multiple without a number."""
-    return frozenset(word[:5] for word in (*_TELLING.findall(plain), *_HAN_TELLING.findall(plain)))
+    found = {word[:5] for word in (*_TELLING.findall(plain), *_HAN_TELLING.findall(plain))}
+    return frozenset(found - {"mai"} if language == "it" else found)  # never, and not May
 
 
 def slashed_shares(plain: str) -> Iterator[Quantity]:
@@ -177,7 +206,7 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
     for word in re.finditer(r"(?<=[ -])[^\W\d_]+", plain):
         parted = _BELOW.get(word[0], 0)
         number = numbers.get(word.start() - 1)
-        if parted and number and (number[0] > 1 or _OF.match(plain, word.end())):
+        if parted and number and (number[0] > 1 or parted > 3 or _OF.match(plain, word.end())):
             yield Quantity(Fraction(number[0], parted), PART, number[1], word.end())
 
 
@@ -190,7 +219,7 @@ def _ranks(plain: str, language: str) -> Iterator[Quantity]:
         yield from french_ranks(plain)
     else:
         for rank, word in enumerate(_DATA["ranks"][language].split(), start=1):
-            for found in re.finditer(rf"\b{word}\b", plain):
+            for found in re.finditer(rf"\b(?:{word})\b", plain):
                 yield Quantity(Fraction(rank), ORDINAL, *found.span())
 
 
@@ -229,4 +258,4 @@ def _numbers_with_units(plain: str, language: str) -> Iterator[Quantity]:
             continue
         if unit:
             following = (number.start, unit, scale)
-        yield Quantity(value * scale, unit, number.start, after.end() if after else end)
+        yield Quantity(value * scale, unit, number.start, after.end() if after else end, value)

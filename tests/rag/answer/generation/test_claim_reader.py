@@ -8,26 +8,35 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag.answer.generation import parser as objects
-from rag.answer.generation.parser import LONGEST, ArticleLabels, PieceReader, ProseReader
-from rag.answer.types import CoverageRemark, Piece, Quote, Refusal, Statement
-from tests.fakes.answers.model_server import REFUSAL, missing, root, sentence
+from rag.answer.generation.claim_reader import LONGEST, ClaimReader, ProseReader
+from rag.answer.generation.parser import ArticleLabels
+from rag.answer.types import Piece, Quote, Refusal, Statement
+from rag.types import Article
+from tests.fakes.answers.model_server import REFUSAL, root, sentence
 
 IDS = ("KEYS", "RENT", "12")
+LAW = (
+    Article("KEYS", "Mill Code", "7", "The occupant returns the keys.", language="en"),
+    Article("RENT", "Mill Code", "1907", "The rent is paid in flour.", language="en"),
+    Article("12", "Mill Code", "9", "The wind belongs to all.", language="en"),
+)
 REFUSING = "The articles that were found are not enough."
 ONE = sentence("Give the keys back.", ("A1", "returns the keys"))
 TWO = sentence("Pay in flour.", ("RENT", "paid in flour"))
-GAP = missing("Nothing is said of a lost key.")
-LINES = [ONE, TWO, GAP]
+LINES = [ONE, TWO]
 PIECES: list[Piece] = [
     Statement("Give the keys back.", ("KEYS",), (Quote("KEYS", "returns the keys"),)),
     Statement("Pay in flour.", ("RENT",), (Quote("RENT", "paid in flour"),)),
-    CoverageRemark("Nothing is said of a lost key."),
 ]
+
+
+def a_reader() -> ClaimReader:
+    return ClaimReader(ArticleLabels(IDS), LAW, REFUSING)
 
 
 def read(text: str, cuts: tuple[int, ...] = ()) -> tuple[list[Piece], int]:
     """The pieces of a stream that comes in parts, and how many could not be read."""
-    reader = PieceReader(ArticleLabels(IDS), REFUSING)
+    reader = a_reader()
     found: list[Piece] = []
     at = 0
     for cut in [*sorted(cuts), len(text)]:
@@ -117,7 +126,6 @@ def test_garbage_never_raises_and_gives_the_same_in_any_parts(text: str, cuts: l
         '{"sentence": "x"}\n',
         '{"article": "A1", "text": "a quote alone"}\n',
         '{"text": "' + "x" * (LONGEST + 1) + '"}\n',
-        '{"missing": {"a": 1}}\n',
     ],
 )
 def test_what_cannot_be_read_is_counted_and_its_neighbours_are_found(broken: str) -> None:
@@ -128,11 +136,7 @@ def test_what_cannot_be_read_is_counted_and_its_neighbours_are_found(broken: str
 
 
 def test_a_broken_item_does_not_hide_the_rest_of_its_object() -> None:
-    text = (
-        '{"answer": [{"text": 5}, {"text": "x", "x": tru}, '
-        + ONE
-        + '], "missing": ["a", "b"], "refusal": false}'
-    )
+    text = '{"answer": [{"text": 5}, {"text": "x", "x": tru}, ' + ONE + '], "refusal": false}'
 
     pieces, unreadable = read(text)
 
@@ -142,14 +146,14 @@ def test_a_broken_item_does_not_hide_the_rest_of_its_object() -> None:
 
 def test_a_sentence_is_known_with_its_last_character() -> None:
     for text in (ONE, root(LINES), "[" + ONE):
-        reader = PieceReader(ArticleLabels(IDS), REFUSING)
+        reader = a_reader()
         end = text.index("}]}") + 3
         assert list(reader.feed(text[: end - 1])) == []
         assert list(reader.feed(text[end - 1 : end])) == PIECES[:1]
 
 
 def test_a_stream_that_ends_inside_a_sentence_says_so() -> None:
-    reader = PieceReader(ArticleLabels(IDS), REFUSING)
+    reader = a_reader()
     assert list(reader.feed(ONE + '{"text": "half of')) == PIECES[:1]
     assert list(reader.close()) == []
     assert reader.unfinished
@@ -158,24 +162,26 @@ def test_a_stream_that_ends_inside_a_sentence_says_so() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [REFUSAL, '{"refusal": true, "answer": [], "missing": []}', REFUSING, f"**{REFUSING}**\n",
-     json.dumps({"text": REFUSING.upper(), "articles": []})],
+    [REFUSAL, '{"refusal": true, "answer": []}', REFUSING, f"**{REFUSING}**\n",
+     json.dumps({"text": REFUSING.upper(), "articles": []}),
+     "Sorry, none of these articles answers your question.",
+     "Ces articles ne répondent pas à votre question."],
 )  # fmt: skip
 def test_a_refusal_in_any_form(text: str) -> None:
     assert read(text)[0] == [Refusal()]
 
 
 @pytest.mark.parametrize(
-    "text", ['{"refusal": false}', '{"refusal": "true"}', '{"missing": null}', '{"missing": []}']
+    "text", ['{"refusal": false}', '{"refusal": "true"}', '{"missing": "a lost key"}', "Hello, how are you?"]
 )
 def test_what_says_nothing_is_nothing(text: str) -> None:
     assert read(text)[0] == []
 
 
 def test_half_characters_are_joined_or_replaced() -> None:
-    [joined] = read('{"text": "\ud83d\ude00 \\ud83d"}')[0]
+    [joined] = read('{"text": "\ud83d\ude00 \\ud83d", "articles": ["A1"]}')[0]
 
-    assert joined == Statement("\U0001f600 �")
+    assert joined == Statement("\U0001f600 �", ("KEYS",))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +207,7 @@ def test_quotes_in_other_forms(quotes: str, expected: list[tuple[str, str]]) -> 
      ("12", "12"), (12, "12"), ("A9", "A9"), ("KEY", "KEY"), (99, "99"), (True, None), (None, None),
      (1.5, None), ([], None)],
 )  # fmt: skip
-def test_a_label_an_id_or_a_place_names_an_article_and_the_unknown_stays_for_the_gate(
+def test_a_label_an_id_or_a_place_names_an_article_and_the_unknown_stays_to_be_stopped(
     written: object, meant: str | None
 ) -> None:
     assert ArticleLabels(IDS).id(written) == meant
@@ -214,6 +220,37 @@ def test_ids_that_look_like_labels_or_places_win() -> None:
     assert [labels.id(name) for name in ("A2", "A1", 3, 1, "X1", 2)] == ["A2", "A1", "3", "1", "A2", "A1"]
 
 
+@pytest.mark.parametrize("name", ["A2", "[A2]", "a2", "1907", "article 1907", "Art. 1907", "RENT", "A2.1"])
+def test_what_a_model_may_call_an_article(name: str) -> None:
+    [found] = read(json.dumps({"text": "Pay in flour.", "articles": [name]}))[0]
+
+    assert found == Statement("Pay in flour.", ("RENT",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Give the keys back [A1]. Pay in flour [A2].",
+        "- Give the keys back. (A1)\n- Pay in flour. (A2)",
+        "Here is the answer:\n\n1. **Give the keys back** [A1, A1.1].\n2. Pay in flour (A2.1).\n",
+        "<think>A3?</think>Give the keys back (A1).\nPay in flour (RENT).",
+    ],
+)
+def test_plain_prose_and_bullets_are_read_too(text: str) -> None:
+    found = read(text)[0]
+
+    assert [
+        (one.text.replace(" (RENT)", ""), one.article_ids) for one in found if isinstance(one, Statement)
+    ] == [("Give the keys back.", ("KEYS",)), ("Pay in flour.", ("RENT",))]
+
+
+def test_an_article_that_prose_names_is_cited_and_its_label_is_put_into_words() -> None:
+    [first, second] = read("Under article 1907, pay in flour. As A1 says, give the keys back.")[0]
+
+    assert first == Statement("Under article 1907, pay in flour.", ("RENT",))
+    assert second == Statement("As art. 7 says, give the keys back.", ("KEYS",))
+
+
 @pytest.mark.parametrize(
     "text",
     ['{"text": "' * 20_000, "[" * 200_000, '{"a":' * 50_000, "{" * 200_000, '{"text": "x"}\n' * 10_000,
@@ -222,7 +259,7 @@ def test_ids_that_look_like_labels_or_places_win() -> None:
 )  # fmt: skip
 def test_very_long_garbage_takes_little_time(text: str) -> None:
     begun = time.process_time()
-    reader = PieceReader(ArticleLabels(IDS), REFUSING)
+    reader = a_reader()
     pieces = [piece for start in range(0, len(text), 16) for piece in reader.feed(text[start : start + 16])]
     pieces += reader.close()
 
@@ -233,11 +270,11 @@ def test_very_long_garbage_takes_little_time(text: str) -> None:
 
 def test_prose_is_cut_into_sentences_that_name_no_article() -> None:
     reader = ProseReader("I cannot answer.")
-    assert list(reader.feed("Give the keys back, see art. 7. Pay ")) == []
+    assert list(reader.feed("Give the keys back, as art. 7 says. Pay ")) == []
     assert list(reader.feed("in flour.\n- Do not wait.")) == []
 
     assert list(reader.close()) == [
-        Statement("Give the keys back, see art. 7."),
+        Statement("Give the keys back, as art. 7 says."),
         Statement("Pay in flour."),
         Statement("- Do not wait."),
     ]

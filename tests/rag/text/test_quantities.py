@@ -1,20 +1,15 @@
-"""Numbers with what they count, in six languages; and what a clause must, may and must not."""
+"""Numbers with what they count, in six languages."""
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.verification.modality import Force, clauses
-from rag.answer.verification.normalise import flat
-from rag.answer.verification.parties import OTHER, OWNER, SUBJECT, parts
-from rag.answer.verification.quantities import quantities, telling
-from rag.answer.verification.quotes import sentences
 from rag.text.numerals import parse_number_words
+from rag.text.quantities import flat, quantities, telling
 
 
 def _keys(text: str, language: str) -> list[tuple[Fraction, str]]:
@@ -150,73 +145,12 @@ def _italian(value: int) -> str:
     return (tens[:-1] if unit in ("uno", "otto") else tens) + unit
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "force"),
-    [
-        ("fr", "le bailleur peut résilier", [Force.MAY]),
-        ("fr", "le bailleur ne peut pas résilier", [Force.FORBIDDEN]),
-        ("fr", "nul ne peut résilier", [Force.FORBIDDEN]),
-        ("fr", "il n'est pas tenu de payer", [Force.FREED]),
-        ("fr", "il est tenu de payer", [Force.MUST]),
-        ("fr", "il est interdit de payer", [Force.FORBIDDEN]),
-        ("fr", "le bail n'est pas écrit", [Force.NOT]),
-        ("fr", "il ne peut payer qu'en euros", [Force.MAY, Force.ONLY]),
-        ("en", "no tenant may sublet", [Force.FORBIDDEN]),
-        ("en", "the tenant need not pay", [Force.FREED]),
-        ("en", "the tenant must not pay", [Force.FORBIDDEN]),
-        ("de", "der Mieter muss nicht zahlen", [Force.FREED]),
-        ("de", "der Mieter darf nicht kündigen", [Force.FORBIDDEN]),
-        ("de", "nur der Mieter kann kündigen", [Force.MAY, Force.ONLY]),
-        ("nl", "de huurder mag niet opzeggen", [Force.FORBIDDEN]),
-        ("nl", "de huurder hoeft niet te betalen", [Force.FREED]),
-        ("it", "il conduttore non può recedere", [Force.FORBIDDEN]),
-        ("it", "il conduttore non è tenuto a pagare", [Force.FREED]),
-        ("zh", "承租人不得转租", [Force.FORBIDDEN]),
-        ("zh", "承租人应当支付", [Force.MUST]),
-        ("zh", "承租人无须支付", [Force.FREED]),
-        ("zh", "承租人可以转租", [Force.MAY]),
-    ],
-)
-def test_force(language: str, text: str, force: list[Force]) -> None:
-    [clause] = clauses(flat(text), language)
-    assert sorted(Counter(dict(clause.force)).elements()) == force
+def test_an_ordinal_is_none_where_it_only_says_before() -> None:
+    assert _keys("you must first ask", "en") == _keys("puoi prima chiedere", "it") == []
+    assert _keys("the first day", "en") == _keys("il primo giorno", "it") != []
+    assert _keys("auf das Auto achten", "de") == []
 
 
-def test_clauses_part_where_their_force_does() -> None:
-    plain = flat("Le locataire doit payer et ne peut sous-louer, sauf si le bailleur accepte.")
-    found = clauses(plain, "fr")
-    assert [plain[c.start : c.end].strip() for c in found] == [
-        *("le locataire doit payer", "et ne peut sous-louer,", "sauf", "si le bailleur accepte.")
-    ]
-    assert [c.condition for c in found] == [False, False, False, True]
-    assert clauses("", "fr") == []
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "roles"),
-    [
-        ("fr", "le bailleur avertit le locataire", [SUBJECT, OTHER]),
-        ("fr", "le locataire est averti par le bailleur", [OTHER, SUBJECT]),
-        ("fr", "les droits du bailleur", [OWNER]),
-        ("en", "the rent is paid to the landlord by the tenant", [OTHER, SUBJECT]),
-        ("de", "dem mieter muss der vermieter antworten", [OTHER, SUBJECT]),
-        ("nl", "de huurder betaalt aan de verhuurder", [SUBJECT, OTHER]),
-        ("it", "la somma e pagata al locatore dal conduttore", [OTHER, SUBJECT]),
-        ("zh", "由承租人向出租人支付", [SUBJECT, OTHER]),
-    ],
-)
-def test_parties_and_their_part(language: str, text: str, roles: list[str]) -> None:
-    assert [part.role for part in parts(text, language)] == roles
-
-
-def test_sentences_keep_lists_and_abbreviations_whole() -> None:
-    def cut(text: str) -> list[str]:
-        return [text[start:end] for start, end in sentences(text)]
-
-    assert cut("L'art. 5 vaut. Il dure.\nFin") == ["L'art. 5 vaut.", "Il dure.", "Fin"]
-    assert cut("Er darf nicht, wenn\n1. er ruht oder\n2. er geht.\n(2) Sonst nicht.") == [
-        "Er darf nicht, wenn\n1. er ruht oder\n2. er geht.",
-        "(2) Sonst nicht.",
-    ]
-    assert cut("不得转租。但是除外。") == ["不得转租。", "但是除外。"]
-    assert cut(" \n ") == cut("") == cut("...") == []
+def test_never_in_italian_is_no_month() -> None:
+    assert telling(flat("non paga mai"), "it") == frozenset()
+    assert telling(flat("le premier mai"), "fr") == {"mai"}

@@ -1,0 +1,111 @@
+"""A strict answer: passages of law in the order that a model chose, lines of a fixed list between them.
+
+Nothing that a reader sees is a model's own. A passage brings along what it needs to be understood; a line
+that no passage follows is left out; a passage that leads away from the law (links, telephone numbers, orders
+to a model) stays on its card.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from rag.answer.passages import Units, units
+from rag.answer.screening.patterns import any_of, data, plain
+from rag.answer.types import Choice, ConnectingLine, LinePart, PassagePart
+from rag.answer.verification.sanitise import leads_away
+from rag.types import Article
+
+MOST_PASSAGES = 10
+MOST_CHARACTERS = 4_000  # of all passages: more is the list of articles over again
+WHOLE = 700  # characters of an article that is shown whole where no sentence of it was named
+
+_AFTER = ("but", "also", "otherwise")  # lines that say nothing before the first passage
+# (text, sentence) -> how much of the text the sentence says, 0 to 1
+Likeness = Callable[[str, str], float]
+
+
+@dataclass
+class Composer:
+    """Turns what a model chose into what is shown, one piece at a time."""
+
+    articles: Mapping[str, Article]  # those shown, by id
+    question: str
+    likeness: Likeness
+    withheld: int = 0  # passages that lead away from the law
+    cut: bool = False  # more was chosen than is shown
+    _line: str | None = None
+    _shown: set[tuple[str, int]] = field(default_factory=set)
+    _characters: int = 0
+    _passages: int = 0
+
+    def add(self, piece: Choice | ConnectingLine) -> Iterator[LinePart | PassagePart]:
+        """Yield what one piece adds; a line waits for the passage that follows it."""
+        if isinstance(piece, ConnectingLine):
+            if self._passages or piece.key not in _AFTER:
+                self._line = piece.key
+            return
+        said, self._line = self._line, None  # where its passage is not shown, nothing follows it
+        part = self._passage(piece)
+        if part is None:
+            return
+        if said is not None:
+            yield LinePart(said)
+        yield part
+
+    def _passage(self, choice: Choice) -> PassagePart | None:
+        article = self.articles.get(choice.article_id)
+        if article is None:
+            return None
+        own = units(article.text, article.language)
+        chosen = [i for i in self._chosen(choice, article, own) if (article.id, i) not in self._shown]
+        if not chosen:
+            return None
+        shown = own.closure(chosen)
+        spans = own.runs(chosen)
+        size = sum(end - start for start, end in spans)
+        if self._passages == MOST_PASSAGES or (self._passages and self._characters + size > MOST_CHARACTERS):
+            self.cut = True
+            return None
+        if any(unfit(article.text[start:end]) for start, end in spans):
+            self.withheld += 1
+            return None
+        self._shown.update((article.id, i) for i in shown)
+        self._passages, self._characters = self._passages + 1, self._characters + size
+        brought = tuple(own.spans[i] for i in shown if i not in chosen)
+        return PassagePart(article.id, spans, brought)
+
+    def _chosen(self, choice: Choice, article: Article, own: Units) -> Sequence[int]:
+        count = len(own.spans)
+        if choice.first is not None and choice.last is not None:
+            return range(max(choice.first, 0), min(choice.last + 1, count))
+        if not count or own.spans[-1][1] - own.spans[0][0] <= WHOLE:
+            return range(count)
+        written = [article.text[start:end] for start, end in own.spans]
+        for wanted in (choice.near, self.question):
+            scores = [self.likeness(wanted, sentence) for sentence in written]
+            if max(scores) > 0:
+                return [max(range(count), key=lambda i: (scores[i], -i))]
+        return [0]
+
+
+def line(key: str, language: str) -> str:
+    """Return a connecting line in a language of the page; English where the list has no such language.
+
+    Raises:
+        KeyError: there is no such line.
+    """
+    lines = data("lines")
+    return str(lines.get(language, lines["en"])[key])
+
+
+def unfit(text: str) -> bool:
+    """Tell whether a passage of law leads away from it, or gives orders to a model."""
+    return leads_away(text) or _orders().search(plain(text)) is not None
+
+
+@cache
+def _orders() -> re.Pattern[str]:
+    return any_of(data("instructions")["patterns"])
