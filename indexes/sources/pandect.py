@@ -35,7 +35,7 @@ def _measuring(name: str, questions: str | None, summary: str) -> Source:
         return _read(path, with_options(card_of(name), reading.card), reading, questions)
 
     def recognises(path: Path) -> bool:
-        return path.name == name and (path / (questions or ARTICLES[0])).is_file()
+        return path.name.replace("_", "-") == name and (path / (questions or ARTICLES[0])).is_file()
 
     return Source(summary, read, published(name), recognises=recognises)
 
@@ -51,6 +51,10 @@ MEASURING: Mapping[str, Source] = MappingProxyType(
         # articles only, so it would give them away.
         "stard": _measuring("stard", "questions_train.jsonl", "the measuring folder of STARD"),
         "fr": _measuring("fr", "questions_dev.jsonl", "the measuring folder of French codes"),
+        # Columns that tell how a label was made (coverage, outside, source, date) stay extra ones too.
+        "fr-everyday": _measuring(
+            "fr-everyday", "questions_dev.jsonl", "the measuring folder of French everyday law"
+        ),
         "de": _measuring("de", None, "the measuring folder of German codes"),
     }
 )
