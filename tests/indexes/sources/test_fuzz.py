@@ -92,7 +92,7 @@ def made(source: str, at: Path) -> Made:  # noqa: C901  # one case a source
         case "stard":
             files = {"articles.jsonl.gz": gzip.compress(lines(OWN)), "questions_train.jsonl": lines(ASKED)}
             return files, {}, "."
-        case "fr":
+        case "fr" | "fr-everyday":
             files = {"articles.jsonl.gz": gzip.compress(lines(OWN)), "questions_dev.jsonl": lines(ASKED)}
             return files, {}, "."
         case "de":
