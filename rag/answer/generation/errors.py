@@ -44,7 +44,7 @@ class FailureReason(StrEnum):
     UNREADABLE = N_(
         "The language model wrote nothing that could be checked. The articles are complete without it."
     )
-    JUDGE = N_("What the language model wrote could not be checked, because what checks it did not answer.")
+    JUDGE = N_("What the language model wrote could not be checked: what checks it gave no verdict.")
     CUT = N_("The language model's answer was cut short. What is shown was checked.")
     TOO_LONG = N_("The question is too long for the language model. Ask it in fewer words.")
     SERVER_BUSY = N_("The language model has too many requests. Try again in {seconds}.")

@@ -129,8 +129,6 @@ class Names:
             if 0 <= first < count:
                 last = min(max(last, first), count - 1, first + MOST_UNITS - 1)
                 found.append(Choice(id_, first, last))
-            elif id_ not in whole:
-                whole.append(id_)
         for each in self._named_unit.finditer(text):  # "1242.3", "CC-1242.3"
             id_ = self._unit_of[each["name"]]
             at = int(each["first"]) - 1

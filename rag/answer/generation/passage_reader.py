@@ -19,7 +19,7 @@ from rag.types import Article
 
 SHORT = 900  # characters of a reply that may refuse in its own words
 UNKNOWN = Choice("", None, None)  # a passage that is none of those shown: a line before it leads nowhere
-_NONE = re.compile(r"\"(?:answer|passages|quotes)\"\s*:\s*\[\s*\]")
+_NONE = re.compile(r"\"(?:answer|passages)\"\s*:\s*\[\s*\]")
 _LINE = re.compile(r"\"say\"\s*:\s*\"([a-z_]+)\"")
 
 

@@ -18,7 +18,7 @@ from rag.ui.components.article_card import CitedArticles, Mark
 from rag.ui.html import Html, bullets, folded, join, tag
 from rag.ui.i18n import N_, Interface
 
-_CHOSE = N_("A language model ({model}) chose these passages. It added no words of its own.")
+_CHOSE = N_("A language model ({model}) named these passages. None of its own words are shown.")
 _WROTE = N_("A machine wrote this ({model}), and another checked it ({judge}). Both can be wrong.")
 _ADVICE = N_("This is legal information, not legal advice. Read the articles before you act.")
 

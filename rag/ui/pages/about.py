@@ -141,7 +141,11 @@ def _answers(model: ModelWriter | None, t: Interface) -> Iterator[str]:
     if model is None:
         return
     if not model.judge:
-        yield t("Used here: {model}, to choose passages of law. Nothing has to be checked.", model=model.name)
+        yield t(
+            "Used here: {model}, to choose passages of law. No judge is set, for none of its own words are "
+            "shown.",
+            model=model.name,
+        )
         yield t(_STRICT)
         return
     yield t("Used here: {model} to write, {judge} to check.", model=model.name, judge=model.judge)

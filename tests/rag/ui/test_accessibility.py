@@ -209,7 +209,7 @@ def looked_at(page: Page, name: str, state: State) -> None:
 
 
 # Go to another page of the same session and wait until it has been drawn: what is typed before is typed
-# into the page that is left.
+# into the page that is left. A page that is drawn at once may never say that it is being drawn.
 GO = """to => new Promise((done, fail) => {
   const app = document.querySelector(".stApp");
   let began = false;
@@ -218,6 +218,7 @@ GO = """to => new Promise((done, fail) => {
     else if (began) { watch.disconnect(); done(); }
   });
   watch.observe(app, {attributes: true, attributeFilter: ["data-test-script-state"]});
+  setTimeout(() => { if (!began) { watch.disconnect(); done(); } }, 3000);
   setTimeout(() => fail(new Error("the page was not drawn within 30 s: " + to)), 30000);
   history.pushState({}, "", to);
   dispatchEvent(new PopStateEvent("popstate", {state: {}}));

@@ -475,7 +475,7 @@ def test_claims_are_shown_once_they_have_been_judged(
 
 @pytest.mark.parametrize(
     ("behaviour", "told"),
-    [("doubts", "n’a pas pu être vérifié"), ("dead", "le vérificateur n’a pas répondu")],
+    [("doubts", "n’a pas pu être vérifié"), ("dead", "le vérificateur ne s’est pas prononcé")],
 )
 def test_what_a_judge_does_not_confirm_gives_way_to_the_law(
     browser: Browser, judged: tuple[Site, scripted.Server], behaviour: str, told: str

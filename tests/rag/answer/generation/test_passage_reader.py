@@ -91,6 +91,8 @@ def test_how_a_stream_is_cut_changes_nothing(raw: str, data: st.DataObject) -> N
         ),
         ('{"answer": [{"say": "rule"}, {"quote": "A1.2"}, {"quote": "A2', [("KEYS", 1, 1)]),
         ("L'article 7 ne répond pas à la question. Voyez A2.1.", [("RENT", 0, 0)]),
+        ("Voyez A1.77.", []),
+        ('{"text": "Le meunier paie.", "articles": [], "quotes": []}', []),
         ("Voyez A8.1 et l'article 4.", []),
         ("Voyez KEYS.2 et 1907-1.1.", [("KEYS", 1, 1), ("SAIL", 0, 0)]),
         (f"« {KEYS.split('. ')[1]}. » (Article 7)", [("KEYS", 1, 1)]),

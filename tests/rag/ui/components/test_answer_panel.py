@@ -347,7 +347,7 @@ def test_an_answer_of_passages_stands_among_the_articles() -> None:
     assert [each.text for each in quotes[1].all(class_="pd-brought")] == [ARTICLES[0].text[122:173]]
     assert not quotes[0].all(class_="pd-brought")
     notice = body(app).one(class_="pd-machine").text
-    assert "(Scribe 2) a choisi ces passages. Il n’y a rien ajouté." in notice
+    assert "(Scribe 2) a désigné ces passages. Aucun mot de lui n’est affiché." in notice
     assert "une information juridique, pas un conseil" in notice
     assert "1er janvier 2025" in notice
 
@@ -412,7 +412,7 @@ def test_claims_that_were_all_verified_say_so() -> None:
 
 @pytest.mark.parametrize(
     ("reason", "told"),
-    [("", "n’a pas pu être vérifié"), (str(FailureReason.JUDGE), "car le vérificateur n’a pas répondu")],
+    [("", "n’a pas pu être vérifié"), (str(FailureReason.JUDGE), "le vérificateur ne s’est pas prononcé")],
 )
 def test_of_an_answer_that_was_not_verified_the_law_is_shown(reason: str, told: str) -> None:
     app = written(judged(replace(UNVERIFIED, reason=reason)))
