@@ -16,6 +16,8 @@ from rag.answer.passages import Units, units
 from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Choice, ConnectingLine, LinePart, PassagePart
 from rag.answer.verification.sanitise import leads_away
+from rag.text.language import language_of
+from rag.text.quantities import TIMES, flat, quantities
 from rag.types import Article
 
 MOST_PASSAGES = 10
@@ -51,9 +53,21 @@ class Composer:
         part = self._passage(piece)
         if part is None:
             return
-        if said is not None:
+        if said is not None and self._leads(said, part):
             yield LinePart(said)
         yield part
+
+    def _leads(self, key: str, part: PassagePart) -> bool:
+        """Tell whether a line is true of the passage after it: a time limit is one, and a duty."""
+        needed = data("lines")["needs"].get(key)
+        if needed is None:
+            return True
+        article = self.articles[part.article_id]
+        text = " ".join(article.text[start:end] for start, end in part.spans)
+        language = language_of(article.text, article.language)
+        return _needed(key, language).search(plain(text)) is not None or (
+            key == "deadline" and any(each.unit in TIMES for each in quantities(flat(text), language))
+        )
 
     def _passage(self, choice: Choice) -> PassagePart | None:
         article = self.articles.get(choice.article_id)
@@ -89,6 +103,11 @@ class Composer:
             if max(scores) > 0:
                 return [max(range(count), key=lambda i: (scores[i], -i))]
         return [0]
+
+
+@cache
+def _needed(key: str, language: str) -> re.Pattern[str]:
+    return any_of([data("lines")["needs"][key][language]])
 
 
 def line(key: str, language: str) -> str:

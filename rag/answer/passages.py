@@ -19,6 +19,7 @@ from rag.text.language import language_of
 
 RECENT = 512  # articles whose units stay at hand: some kilobytes each
 SHORT = 280  # characters of a text that is shown whole: there is no telling its parts apart
+STEM = 5  # letters of a name that is named again, in whatever form
 OPENING = 60  # characters of a unit in which it shows that it needs another
 
 Span = tuple[int, int]  # start and end, in characters of the article's text
@@ -101,10 +102,14 @@ def units(text: str, language: str | None = None) -> Units:
         if any(_ALL.search(written[i]) for i in listed[:-1]):
             for i in listed:
                 needs[i].update(listed)
-    back, itself = _pointing(language_of(text, language))
+    back, itself, within = _pointing(language_of(text, language))
     for i, unit in enumerate(written):
         opening = plain(unit[:OPENING])
-        points = unit[:1].islower() or (back.search(opening) and not itself.search(opening))
+        points = (
+            unit[:1].islower()
+            or (back.search(opening) and not itself.search(opening))
+            or (i and _names_again(plain(unit), within))
+        )
         if points and leads[i] is None and not _ITEM.match(unit) and len(written) > 1:
             needs[i].add(i - 1 if i else 1)  # the first one points on, or to the headings
         if i and _limits().search(opening):  # it narrows what stands before it, which needs it too
@@ -144,11 +149,16 @@ def _lead_ins(written: Sequence[str]) -> list[int | None]:
     return found
 
 
+def _names_again(unit: str, within: re.Pattern[str]) -> bool:
+    """Tell whether a unit points to a thing by a name that it has not named itself: "this time limit"."""
+    return any(found[1][:STEM] not in unit[: found.start()] for found in within.finditer(unit))
+
+
 @cache
-def _pointing(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what points back at the beginning of a unit, and what only looks like it."""
+def _pointing(language: str) -> tuple[re.Pattern[str], ...]:
+    """Return what points back at the beginning of a unit, what only looks like it, and what does anywhere."""
     words = data("context").get(language, {})
-    return any_of(filter(None, [words.get("back")])), any_of(filter(None, [words.get("itself")]))
+    return tuple(any_of(filter(None, [words.get(kind)])) for kind in ("back", "itself", "within"))
 
 
 @cache

@@ -19,6 +19,7 @@ from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, parse_number_words
 from rag.text.references import Reference, find_references
 
 PART = "part"  # the unit of fractions
+TIMES = ("month", "day", "hour")  # units of time limits
 ORDINAL = "ordinal"
 
 _DATA = tomllib.loads((files("rag.text") / "units.toml").read_text(encoding="utf-8"))

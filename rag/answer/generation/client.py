@@ -192,14 +192,15 @@ def _load(settings: ModelSettings, plain: bool) -> BaseChatModel:
     except ValueError as error:  # pydantic's too; it quotes what it was given, so it is not passed on
         if "Unsupported provider" in str(error):
             raise BadInput(
-                f"PANDECT_MODEL: LangChain knows no provider {provider!r}; such as openai, ollama, anthropic"
+                f"{settings.variable}: LangChain knows no provider {provider!r}; "
+                "such as openai, ollama, anthropic"
             ) from None
         raise BadInput(
-            f"{provider} refuses the settings of PANDECT_MODEL_…: check key, model and address"
+            f"{provider} refuses the settings of {settings.variable}_…: check key, model and address"
         ) from None
     except Exception:  # noqa: BLE001 - each client has errors of its own, and they may quote the key
         raise BadInput(
-            f"the client of {provider} cannot be made: check PANDECT_MODEL_KEY and the model"
+            f"the client of {provider} cannot be made: check {settings.variable}_KEY and the model"
         ) from None
     model.callbacks, model.verbose, model.cache = None, False, False
     return model

@@ -91,6 +91,7 @@ class ModelSettings:
     retries: int = 2
     per_session: Rate | None = PER_SESSION
     per_host: Rate | None = PER_HOST
+    variable: str = SWITCH  # which named it, for errors
 
     @property
     def provider(self) -> str:
@@ -251,6 +252,8 @@ def read(environ: Mapping[str, str], secrets: Mapping[str, object] | None = None
         if unknown:
             raise BadInput(f"{unknown[0]} is no setting: expected one of {', '.join(names)}")
     if not texts.get(SWITCH):
+        if texts.get(JUDGE, "none") != "none":
+            raise BadInput(f"{JUDGE} is set and {SWITCH} is not: name a model that writes, or unset {JUDGE}")
         return None
     values = _values(SETTINGS, texts)
     # why not with a URL: the maker's key would be sent to somebody else's server
@@ -280,6 +283,7 @@ def read_judge(
     values = _values(JUDGE_SETTINGS, texts)
     kind, _, name = str(values.get("judge", "")).partition(":")
     withhold = values.get("withhold") is True
+    _refuse_idle(texts, kind if name else "none")
     if not name:
         return JudgeSettings(withhold=withhold)
     if kind == NLI:
@@ -289,8 +293,20 @@ def read_judge(
         url, key = writer.url, key or writer.key
     elif url is None and key is None:
         key = _usual_key(kind, texts)
-    model = replace(writer, model=f"{kind}:{name}", url=url, key=key)  # type: ignore[arg-type]  # see `Setting`
+    model = replace(writer, model=f"{kind}:{name}", url=url, key=key, variable=JUDGE)  # type: ignore[arg-type]  # see `Setting`
     return JudgeSettings(model=model, withhold=withhold)
+
+
+def _refuse_idle(texts: Mapping[str, str], kind: str) -> None:
+    """Refuse settings that this kind of judge does nothing with."""
+    idle = {"none": ("_URL", "_KEY", "_THRESHOLD", "_UNVERIFIED"), NLI: ("_URL", "_KEY")}.get(
+        kind, ("_THRESHOLD",)
+    )
+    for name in (JUDGE + ending for ending in idle):
+        if texts.get(name):
+            raise BadInput(
+                f"{name} is set, which does nothing with {JUDGE}={kind}: unset it, or give another judge"
+            )
 
 
 def _texts(environ: Mapping[str, str], secrets: Mapping[str, object] | None) -> dict[str, str]:

@@ -21,7 +21,7 @@ from rag.answer.verification.sanitise import marked
 from rag.text.article_numbers import number_key
 from rag.text.highlight import sentences
 from rag.text.language import language_of
-from rag.text.quantities import PART, cited_articles, flat, quantities, telling
+from rag.text.quantities import PART, TIMES, cited_articles, flat, quantities, telling
 from rag.text.references import Reference
 from rag.types import Article
 
@@ -80,8 +80,12 @@ def _claim_faults(text: str, cited: Sequence[Article], question: str, likely: st
     language = language_of(text, likely=likely)
     law = _Counted.of(_law_numbers(article, codes) for article in cited)
     asked = _numbers(question, language_of(question, likely=likely), codes)
+    # what the question says may be said again, but not as a time that the law sets otherwise
+    timed = any(isinstance(number, tuple) and number[1] in TIMES for number in law.whole)
     if _names_other_articles(text, cited, codes, language) or not all(
-        number in law or number in asked for number in _numbers(text, language, codes).whole
+        number in law
+        or (number in asked and not (timed and isinstance(number, tuple) and number[1] in TIMES))
+        for number in _numbers(text, language, codes).whole
     ):
         yield Fault.NUMBER
     said = _kinds("absolutes", text, language, taken_back=True) - {NARROWED, DENIED, TAKING_BACK}

@@ -97,6 +97,21 @@ def test_a_line_never_leads_to_another_passage_than_its_own(raw: str) -> None:
     assert [type(part) for part in shown] == [PassagePart]
 
 
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        ('{"say": "deadline"}{"quote": "A1.2"}', True),  # three days
+        ('{"say": "deadline"}{"quote": "A3.1"}', False),  # whose the wind is
+        ('{"say": "first"}{"quote": "A1.4"}', False),
+        ('{"say": "rule"}{"quote": "A3.1"}', True),
+    ],
+)
+def test_a_line_that_is_not_true_of_its_passage_is_left_out(raw: str, kept: bool) -> None:
+    shown, _ = composed(raw)
+
+    assert isinstance(shown[0], LinePart) == kept
+
+
 def test_what_is_thought_chooses_nothing() -> None:
     shown, _ = composed('<think>{"quote": "A2.1"}? No, off topic.</think>{"quote": "A3.2"}', 11)
 

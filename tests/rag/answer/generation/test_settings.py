@@ -70,7 +70,7 @@ def test_every_setting_is_read() -> None:
         60.0,
         20.0, 300.0, 0, Rate(3, 60.0), None,
     )  # fmt: skip
-    assert {setting.field for setting in SETTINGS} == {field.name for field in fields(ModelSettings)}
+    assert {setting.field for setting in SETTINGS} | {"variable"} == {f.name for f in fields(ModelSettings)}
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_an_entailment_model_is_a_judge() -> None:
 def test_a_second_model_of_the_same_provider_is_asked_where_the_first_is() -> None:
     found = read_judge(WRITER, {"PANDECT_JUDGE": "OpenAI:judge"}).model
 
-    assert found == replace(WRITER, model="openai:judge")
+    assert found == replace(WRITER, model="openai:judge", variable="PANDECT_JUDGE")
 
 
 def test_a_second_model_of_another_provider_has_an_address_and_a_key_of_its_own() -> None:
@@ -197,9 +197,10 @@ def test_a_second_model_of_another_provider_has_an_address_and_a_key_of_its_own(
     placed = read_judge(WRITER, {**environ, "PANDECT_JUDGE_URL": "http://127.0.0.1:9/v1"}).model
     keyed = read_judge(WRITER, {"PANDECT_JUDGE": "anthropic:judge"}, {"PANDECT_JUDGE_KEY": KEY + "3"}).model
 
-    assert usual == replace(WRITER, model="anthropic:judge", url=None, key=Secret(KEY + "2"))
-    assert placed == replace(WRITER, model="anthropic:judge", url="http://127.0.0.1:9/v1", key=None)
-    assert keyed == replace(WRITER, model="anthropic:judge", url=None, key=Secret(KEY + "3"))
+    other = replace(WRITER, model="anthropic:judge", url=None, variable="PANDECT_JUDGE")
+    assert usual == replace(other, key=Secret(KEY + "2"))
+    assert placed == replace(other, url="http://127.0.0.1:9/v1", key=None)
+    assert keyed == replace(other, key=Secret(KEY + "3"))
 
 
 def test_the_writers_key_is_not_sent_to_another_address() -> None:
@@ -237,6 +238,23 @@ def test_a_setting_of_the_judge_that_does_not_exist_is_refused() -> None:
         read({**MODEL, "PANDECT_JUDGE_MODEL": "openai:judge"})
 
 
+@pytest.mark.parametrize(
+    ("judge", "variable"),
+    [
+        ("", "PANDECT_JUDGE_URL"),
+        ("none", "PANDECT_JUDGE_UNVERIFIED"),
+        ("nli:maker/nli", "PANDECT_JUDGE_KEY"),
+        ("openai:judge", "PANDECT_JUDGE_THRESHOLD"),
+    ],
+)
+def test_what_a_judge_does_nothing_with_is_refused(judge: str, variable: str) -> None:
+    value = {"URL": "http://x/v1", "KEY": KEY, "THRESHOLD": "0.7", "UNVERIFIED": "mark"}[
+        variable.split("_")[2]
+    ]
+    with pytest.raises(BadInput, match=f"{variable} is set, which does nothing with PANDECT_JUDGE="):
+        read_judge(WRITER, {"PANDECT_JUDGE": judge, variable: value})
+
+
 def test_the_environment_makes_the_writer() -> None:
     environ = {**MODEL, "PANDECT_MODEL_URL": "http://127.0.0.1:8000/v1"}
     strict = model_writer(environ)
@@ -244,7 +262,9 @@ def test_the_environment_makes_the_writer() -> None:
         {**environ, "PANDECT_JUDGE": "openai:judge", "PANDECT_JUDGE_UNVERIFIED": "withhold"}
     )
 
-    assert model_writer({"PANDECT_JUDGE": "openai:judge"}) is None
+    assert model_writer({"PANDECT_JUDGE": "none"}) is None
+    with pytest.raises(BadInput, match="PANDECT_JUDGE is set and PANDECT_MODEL is not: name a model"):
+        model_writer({"PANDECT_JUDGE": "openai:judge"})
     assert strict is not None
     assert judged is not None
     assert (strict.name, strict.judge, strict.judge_local, strict.withholds) == ("gpt", "", True, False)

@@ -98,9 +98,13 @@ def test_what_the_law_does_not_have_is_found(text: str, cited: str, fault: Fault
 def test_a_number_of_the_question_may_be_said_again() -> None:
     text = "Vos 700 euros de dépôt, payés il y a trente mois, sont rendus."
 
-    assert found(text) == (Fault.NUMBER,)
-    assert found(text, question="J'ai payé 700 € il y a 30 mois. Que faire ?") == ()
-    assert found(text, question="I paid 700 euros thirty months ago.") == ()
+    money = "Vos 700 euros de dépôt sont rendus."
+
+    assert found(money) == (Fault.NUMBER,)
+    assert found(money, question="J'ai payé 700 €. Que faire ?") == ()
+    assert found(money, question="I paid 700 euros.") == ()
+    # the law sets two months: another time is not the person's to say
+    assert found(text, question="J'ai payé 700 € il y a 30 mois. Que faire ?") == (Fault.NUMBER,)
     assert found("Le bailleur doit payer 900 euros.", question="J'ai payé 700 €.") == (Fault.NUMBER,)
 
 
