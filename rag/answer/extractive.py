@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from rag.answer.composition import unfit
-from rag.answer.passages import Units, units
+from rag.answer.passages import Span, Units, units
 from rag.answer.types import Answer, Ending, Event, PassagePart
 from rag.encoders.static import StaticEncoder
 from rag.engine.engine import Engine
@@ -23,14 +23,12 @@ from rag.types import DECIMALS, Article, Floats
 
 LONGEST = 1_200  # characters of a passage: of what would be longer, the article's beginning is shown
 RECENT = 512  # articles whose sentences stay at hand: some kilobytes each
-FROM = 3  # articles, as on the page
+FROM = 3  # articles: more would push the articles themselves off the screen
 # Beside the share of words: weight of the cosine, and what the first sentence is ahead by, as an article says
 # its rule first. Chosen on one half of the test questions, measured on the other: docs/answers.md.
 MEANING, FIRST = 0.5, 0.15
 
 _unfit = lru_cache(maxsize=RECENT)(unfit)  # the same passages come again
-
-Span = tuple[int, int]  # start and end, in characters of the article's text
 
 
 @dataclass(frozen=True, slots=True)

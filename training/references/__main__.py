@@ -3,8 +3,9 @@
     python -m training.references --labels fr it de zh --data ../shared/data --half dev --errors 20
     python -m training.references --akn ../shared/data/akn
 
-Labels are passages that two people labelled and a third decided (`tests/rag/graph/labels/README.md`);
-`--akn` compares with the `<ref>` elements of acts in Akoma Ntoso, read in the text without them.
+Labels are passages that were labelled twice apart, differences decided by a third reading
+(`tests/rag/graph/labels/README.md`); `--akn` compares with the `<ref>` elements of acts in Akoma Ntoso, read
+in the text without them.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from rag.answer.generation.names import Names
 from rag.answer.generation.parser import MOST, ArticleLabels, ObjectReader, Record, join_surrogates
 from rag.answer.generation.passage_reader import refuses
 from rag.answer.types import Piece, Quote, Refusal, Statement
+from rag.answer.verification.hard_checks import LONGEST
 from rag.text.highlight import sentences
 from rag.types import Article
 
-LONGEST = 2_000  # characters of a sentence, with its subordinate clauses; more is no sentence
 MOST_CITED = 20  # articles, and quotes, of one sentence
 _BULLET = re.compile(r"^\s*(?:[-–•*·>]+|\d{1,2}[.)])\s+")
 _STARS = re.compile(r"\*\*|__")

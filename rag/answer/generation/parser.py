@@ -291,7 +291,7 @@ class ArticleLabels:
         """Return the article that is meant, or what was written where none is; None if it is no name at all.
 
         An id comes first, then a label, then a bare number as the place in the list: so a corpus whose
-        ids are numbers is never misread. An unknown name is kept for the gate to refuse.
+        ids are numbers is never misread. An unknown name is kept for the hard checks to refuse.
         """
         if isinstance(written, bool) or not isinstance(written, (str, int)):
             return None

@@ -40,7 +40,7 @@ from rag.answer.types import (
     Verdict,
     WritingStarted,
 )
-from rag.answer.verification.decision import Claim, decided, law_of
+from rag.answer.verification.decision import Claim, decide, law_of
 from rag.answer.verification.hard_checks import faults
 from rag.answer.verification.judge import NOT_JUDGED, Judge, Judgement, ModelJudge
 from rag.errors import PandectError, log_failure
@@ -259,7 +259,7 @@ class Job:
     def decide(self) -> Ending:
         """Have the claims judged, and decide by the whole what is shown."""
         withhold, language, unread = self.means.withhold, self.language, self.reader.unreadable
-        found = decided(self.judged(), self.shown, withhold=withhold, language=language, unreadable=unread)
+        found = decide(self.judged(), self.shown, withhold=withhold, language=language, unreadable=unread)
         self.parts, self.removed = list(found.parts), found.removed
         if found.parts:
             return Ending.WRITTEN

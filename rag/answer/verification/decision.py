@@ -41,7 +41,7 @@ class Decision:
     removed: tuple[RejectedSentence, ...]
 
 
-def decided(
+def decide(
     claims: Sequence[Claim],
     shown: Mapping[str, Article],
     *,

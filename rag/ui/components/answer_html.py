@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from rag.answer.composition import line
-from rag.answer.extractive import Extract, Extractor
+from rag.answer.extractive import FROM, Extract, Extractor
 from rag.answer.types import Answer, ClaimPart, Ending, GapPart, LinePart, Part, PassagePart
 from rag.engine.result import Result
 from rag.text.language import language_of
@@ -153,8 +153,6 @@ def notice_html(model: str, judge: str, cited: CitedArticles) -> Html:
         lines.append(t("It rests on the law as of {day}.", day=t.day(day)))
     return tag("p", t.sentences(*lines), class_="pd-machine", role="note")
 
-
-FROM = 3  # articles: more would push the articles themselves off the screen
 
 _CHOSEN = N_(
     "Of each of the first articles, the sentence that best meets your question, "

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from rag.answer.extractive import Extract
 from rag.answer.generation.errors import FailureReason
-from rag.answer.generation.session import Cancel, Draft
-from rag.answer.generation.stream import Cancelled
+from rag.answer.generation.session import Draft
+from rag.answer.generation.stream import Cancel, Cancelled
 from rag.answer.types import (
     Answer,
     ClaimPart,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rag.answer.passages import units
 from rag.answer.types import Choice, ClaimPart, Fault, GapPart, Passage, Quote, Statement, Verdict
-from rag.answer.verification.decision import Claim, decided, law_of, restricts
+from rag.answer.verification.decision import Claim, decide, law_of, restricts
 from rag.answer.verification.judge import Judgement
 from rag.types import Article
 
@@ -31,7 +31,7 @@ def claim(text: str, verdict: Verdict = Verdict.SUPPORTED, *, faults: tuple[Faul
 def shown(claims: list[Claim], *, withhold: bool = False) -> list[str | None]:
     """The texts, marked ones with a star; a gap is None, a contradicted one "!"."""
     told: list[str | None] = []
-    for part in decided(claims, LAW, withhold=withhold).parts:
+    for part in decide(claims, LAW, withhold=withhold).parts:
         if isinstance(part, GapPart):
             told.append("!" if part.contradicted else None)
         else:
@@ -40,7 +40,7 @@ def shown(claims: list[Claim], *, withhold: bool = False) -> list[str | None]:
 
 
 def test_all_verified_is_all_shown_with_the_law_that_carries_it() -> None:
-    found = decided([claim(RULE), claim(OTHER)], LAW)
+    found = decide([claim(RULE), claim(OTHER)], LAW)
 
     assert [part.text for part in found.parts if isinstance(part, ClaimPart)] == [RULE, OTHER]
     assert found.removed == ()
@@ -66,7 +66,7 @@ def test_all_verified_is_all_shown_with_the_law_that_carries_it() -> None:
 )
 @pytest.mark.parametrize("withhold", [False, True])
 def test_it_falls_as_a_whole(claims: list[Claim], withhold: bool) -> None:
-    found = decided(claims, LAW, withhold=withhold)
+    found = decide(claims, LAW, withhold=withhold)
 
     assert found.parts == ()
     assert [one.statement for one in found.removed] == [one.statement for one in claims]
@@ -75,8 +75,8 @@ def test_it_falls_as_a_whole(claims: list[Claim], withhold: bool) -> None:
 def test_a_line_that_could_not_be_read_may_have_been_the_exception() -> None:
     claims = [claim(RULE), claim(OTHER), claim(THIRD)]
 
-    assert decided(claims, LAW).parts
-    assert decided(claims, LAW, unreadable=1).parts == ()
+    assert decide(claims, LAW).parts
+    assert decide(claims, LAW, unreadable=1).parts == ()
 
 
 def test_what_is_not_verified_is_marked_or_withheld() -> None:
@@ -97,7 +97,7 @@ def test_a_gap_stands_where_sentences_were_removed_and_neighbours_are_one() -> N
 
 
 def test_a_marked_sentence_has_no_law_beside_it() -> None:
-    [_, part] = decided([claim(RULE), claim(OTHER, Verdict.ABSENT)], LAW).parts
+    [_, part] = decide([claim(RULE), claim(OTHER, Verdict.ABSENT)], LAW).parts
 
     assert part == ClaimPart(OTHER, ("MILL",), (), verified=False)
 
@@ -117,7 +117,7 @@ CLAIMS = st.lists(
 def test_the_first_sentence_shown_is_verified_and_no_restriction_is_ever_lost(
     claims: list[Claim], withhold: bool
 ) -> None:
-    found = decided(claims, LAW, withhold=withhold)
+    found = decide(claims, LAW, withhold=withhold)
     parts = [part for part in found.parts if isinstance(part, ClaimPart)]
 
     if found.parts:

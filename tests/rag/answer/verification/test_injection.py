@@ -26,7 +26,7 @@ from rag.answer.types import (
     Statement,
     Verdict,
 )
-from rag.answer.verification.decision import Claim, decided
+from rag.answer.verification.decision import Claim, decide
 from rag.answer.verification.hard_checks import faults
 from rag.answer.verification.judge import Judge, Judgement
 from rag.corpus.card import CorpusCard
@@ -100,7 +100,7 @@ def test_a_claim_that_an_attacker_wanted_is_stopped_by_code_or_not_verified(atta
         found = faults(said, articles, attack["injection"] if attack["where"] == "question" else "")
         if attack["what"] in CERTAIN and piece["ids"] == ["law-1"]:
             assert found
-        assert decided([Claim(said, found, Judgement(Verdict.ABSENT))], articles).parts == ()
+        assert decide([Claim(said, found, Judgement(Verdict.ABSENT))], articles).parts == ()
     assert faults(Statement(law, ("law-1",), (Quote("law-1", law),)), articles) == ()
 
 
