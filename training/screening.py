@@ -17,12 +17,12 @@ import numpy as np
 import indexes
 from indexes.corpus.questions import read_questions
 from rag.answer.extractive import Extractor
-from rag.answer.screening.decision import screen_question
-from rag.answer.screening.dialogue import JOINT, Conversation, clarify, leans, standalone
-from rag.answer.screening.emergencies import situations
-from rag.answer.screening.jurisdiction import other_country
-from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data
 from rag.engine.engine import Engine
+from rag.screening.decision import screen_question
+from rag.screening.dialogue import JOINT, Conversation, clarify, leans, standalone
+from rag.screening.emergencies import situations
+from rag.screening.jurisdiction import other_country
+from rag.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data
 from rag.text.highlight import sentences
 from rag.types import Article, Question
 

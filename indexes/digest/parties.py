@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from indexes.digest.finding import PERSON_ADDED, PERSON_LOST, Remark
 from indexes.digest.text import Wording, data, word_pattern
-from rag.answer.screening.patterns import filled
+from rag.text.patterns import filled
 
 
 @dataclass(frozen=True, slots=True)

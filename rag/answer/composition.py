@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from rag.answer.passages import Units, units
-from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Choice, ConnectingLine, LinePart, PassagePart
 from rag.answer.verification.sanitise import leads_away
 from rag.text.language import language_of
+from rag.text.patterns import any_of, data, plain
 from rag.text.quantities import TIMES, flat, quantities
 from rag.types import Article
 
@@ -59,7 +59,7 @@ class Composer:
 
     def _leads(self, key: str, part: PassagePart) -> bool:
         """Tell whether a line is true of the passage after it: a time limit is one, and a duty."""
-        needed = data("lines")["needs"].get(key)
+        needed = data("rag.answer", "lines")["needs"].get(key)
         if needed is None:
             return True
         article = self.articles[part.article_id]
@@ -107,7 +107,7 @@ class Composer:
 
 @cache
 def _needed(key: str, language: str) -> re.Pattern[str]:
-    return any_of([data("lines")["needs"][key][language]])
+    return any_of([data("rag.answer", "lines")["needs"][key][language]])
 
 
 def line(key: str, language: str) -> str:
@@ -116,7 +116,7 @@ def line(key: str, language: str) -> str:
     Raises:
         KeyError: there is no such line.
     """
-    lines = data("lines")
+    lines = data("rag.answer", "lines")
     return str(lines.get(language, lines["en"])[key])
 
 
@@ -127,4 +127,4 @@ def unfit(text: str) -> bool:
 
 @cache
 def _orders() -> re.Pattern[str]:
-    return any_of(data("instructions")["patterns"])
+    return any_of(data("rag.answer", "instructions")["patterns"])

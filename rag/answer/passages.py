@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 
-from rag.answer.screening.patterns import any_of, data, plain
 from rag.text.highlight import sentences
 from rag.text.language import language_of
+from rag.text.patterns import any_of, data, plain
 
 RECENT = 512  # articles whose units stay at hand: some kilobytes each
 SHORT = 280  # characters of a text that is shown whole: there is no telling its parts apart
@@ -157,10 +157,10 @@ def _names_again(unit: str, within: re.Pattern[str]) -> bool:
 @cache
 def _pointing(language: str) -> tuple[re.Pattern[str], ...]:
     """Return what points back at the beginning of a unit, what only looks like it, and what does anywhere."""
-    words = data("context").get(language, {})
+    words = data("rag.answer", "context").get(language, {})
     return tuple(any_of(filter(None, [words.get(kind)])) for kind in ("back", "itself", "within"))
 
 
 @cache
 def _limits() -> re.Pattern[str]:
-    return any_of(data("limits")["opens"])
+    return any_of(data("rag.answer", "limits")["opens"])

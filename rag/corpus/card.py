@@ -16,7 +16,7 @@ class Contact:
     url: str | None = None
     phone: str | None = None
     note: str | None = None
-    # urgent situations that it is for: rag.answer.screening.emergencies.Danger; () says nothing
+    # urgent situations that it is for: rag.screening.emergencies.Danger; () says nothing
     topics: tuple[str, ...] = ()
 
 

@@ -54,8 +54,8 @@ def rehearse(engine: Engine) -> None:
     soon lack something; a question goes through it as everybody's do. What breaks is logged and breaks
     nothing: who asks is told by the page.
     """
-    from rag.answer.screening.decision import screen_question
-    from rag.answer.screening.dialogue import clarify
+    from rag.screening.decision import screen_question
+    from rag.screening.dialogue import clarify
     from rag.ui.search import SHOWN
 
     card = engine.card

@@ -11,10 +11,10 @@ import streamlit as st
 
 from rag.answer.extractive import Extractor
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.screening.decision import Decision, screen_question
 from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Result
 from rag.errors import MissingExtra, log_failure
+from rag.screening.decision import Decision, screen_question
 from rag.ui.components import expansion_chips, notices, question_form
 from rag.ui.i18n import Interface
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from rag.answer.generation.parser import ArticleLabels
 from rag.answer.passages import units
-from rag.answer.screening.patterns import plain
 from rag.answer.types import Choice
 from rag.answer.verification.quotes import is_long_enough, places
 from rag.text.article_numbers import number_key
 from rag.text.code_names import CodeNames
 from rag.text.language import language_of
+from rag.text.patterns import plain
 from rag.text.references import find_references
 from rag.types import Article
 

@@ -12,9 +12,9 @@ from functools import cache
 
 from rag.answer.generation.names import LEAST_WORDS, Names
 from rag.answer.generation.parser import ArticleLabels, ObjectReader, Record
-from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import LINES, Choice, ChoicePiece, ConnectingLine, Refusal
 from rag.text.highlight import sentences
+from rag.text.patterns import any_of, data, plain
 from rag.types import Article
 
 SHORT = 900  # characters of a reply that may refuse in its own words
@@ -90,4 +90,4 @@ class PassageReader(ObjectReader[ChoicePiece]):
 
 @cache
 def _refusing() -> re.Pattern[str]:
-    return any_of(data("refusals")["patterns"])
+    return any_of(data("rag.answer", "refusals")["patterns"])

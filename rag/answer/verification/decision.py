@@ -9,11 +9,11 @@ from functools import cache
 
 from rag.answer.composition import unfit
 from rag.answer.passages import units
-from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Choice, ClaimPart, Fault, GapPart, Passage, RejectedSentence, Statement, Verdict
 from rag.answer.verification.hard_checks import passages
 from rag.answer.verification.judge import NOT_JUDGED, Judgement
 from rag.text.language import language_of
+from rag.text.patterns import any_of, data, plain
 from rag.types import Article
 
 HALF = 0.5  # of the claims that must be verified
@@ -89,7 +89,7 @@ def restricts(text: str, likely: str | None = None) -> bool:
 
 @cache
 def _restricting(language: str) -> re.Pattern[str]:
-    limits, absolutes = data("limits"), data("absolutes")
+    limits, absolutes = data("rag.answer", "limits"), data("rag.answer", "absolutes")
     return any_of(
         [
             *limits["opens"],

@@ -14,13 +14,13 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain
 
-from rag.answer.screening.patterns import any_of, data, plain
 from rag.answer.types import Fault, Passage, Statement
 from rag.answer.verification.quotes import is_long_enough, places
 from rag.answer.verification.sanitise import marked
 from rag.text.article_numbers import number_key
 from rag.text.highlight import sentences
 from rag.text.language import language_of
+from rag.text.patterns import any_of, data, plain
 from rag.text.quantities import PART, TIMES, cited_articles, flat, quantities, telling
 from rag.text.references import Reference
 from rag.types import Article
@@ -125,7 +125,7 @@ def _kinds(name: str, text: str, language: str, *, taken_back: bool = False) -> 
 
 @cache
 def _patterns(name: str, language: str) -> Mapping[str, re.Pattern[str]]:
-    return {kind: any_of([by_language[language]]) for kind, by_language in data(name).items()}
+    return {kind: any_of([by_language[language]]) for kind, by_language in data("rag.answer", name).items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from rag.answer.screening.patterns import data
+from rag.text.patterns import data
 
 _HTML = r"<\s*[/!?]?\s*[a-z]|&(?:#x?[0-9a-f]+|[a-z]{2,8});|\bon[a-z]{3,15}\s*=|\bstyle\s*="
-_ENDINGS = "|".join(data("instructions")["endings"].split())
+_ENDINGS = "|".join(data("rag.answer", "instructions")["endings"].split())
 _LINK = (
     r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:https?|ftp|hxxps?)(?![a-z])"
     r"|\b(?:javascript|data|mailto|tel|sms|file|vbscript|blob)\s*:\s*\S"

@@ -14,11 +14,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rag.answer.generation.context import context_depth
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.screening.decision import Decision
-from rag.answer.screening.decision import DecisionReason as NotAsked
-from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
 from rag.answer.types import Answer, ClaimPart, ClaimsRead, Ending, Event, LinePart, Part
 from rag.engine.result import Result
+from rag.screening.decision import Decision
+from rag.screening.decision import DecisionReason as NotAsked
+from rag.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
 from rag.types import Article
 from rag.ui.background import SHOWN, BackgroundAnswer
 from rag.ui.components.answer_html import ending_html, notes_html, notice_html, part_html, progress_html

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rag.answer.screening.dialogue import (
+from rag.engine.result import Result
+from rag.screening.dialogue import (
     Conversation,
     Option,
     RewriteMethod,
@@ -16,7 +17,6 @@ from rag.answer.screening.dialogue import (
     clarify,
     standalone,
 )
-from rag.engine.result import Result
 from rag.text import Analyser
 from rag.ui import url_state
 from rag.ui.html import plain_label, tag

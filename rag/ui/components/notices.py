@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from rag.answer.screening.decision import Decision, DecisionReason
 from rag.corpus.card import CorpusCard, Elsewhere
 from rag.engine.result import Result
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
+from rag.screening.decision import Decision, DecisionReason
 from rag.text import Analyser
 from rag.ui.components.entries import is_code
 from rag.ui.components.explanation import matched_words

@@ -9,11 +9,11 @@ from time import sleep
 
 import streamlit as st
 
-from rag.answer.screening.decision import Decision
 from rag.corpus.asker_situations import in_front
 from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Level, Result
 from rag.feedback import Feedback
+from rag.screening.decision import Decision
 from rag.ui import layout
 from rag.ui.components import (
     answer_html,

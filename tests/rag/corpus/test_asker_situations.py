@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 import rag
-from rag.answer.screening.dialogue import clarify
-from rag.answer.screening.patterns import data, plain
 from rag.corpus.asker_situations import (
     available_situations,
     in_front,
@@ -17,7 +15,9 @@ from rag.corpus.asker_situations import (
     region_name,
     situations,
 )
+from rag.screening.dialogue import clarify
 from rag.text.analysers import analyser
+from rag.text.patterns import data, plain
 from rag.types import Article, Shown, Why
 
 LANGUAGES = ("fr", "nl", "en", "de", "it", "zh")
@@ -83,7 +83,7 @@ def test_every_sentence_is_there_in_every_language_and_is_searched_for(language:
 def test_who_said_it_is_not_asked_back(language: str) -> None:
     says = {each.id: each.says for each in situations(language)}
     sides = {"lease": ("tenant", "landlord"), "work": ("employee", "employer"), "sale": ("buyer", "seller")}
-    for group in data("sides")[language]:
+    for group in data("rag.screening", "sides")[language]:
         known = re.compile("|".join([group["told"], *(side["words"] for side in group["sides"])]))
         for each in sides.get(group["id"], ()):
             assert known.search(plain(says[each])), says[each]

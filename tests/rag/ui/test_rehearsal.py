@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 import indexes
-from rag.answer.screening import emergencies, jurisdiction
+from rag.screening import emergencies, jurisdiction
 from rag.ui import engine_cache
 from rag.ui.pages import ask
 from tests.fakes.pages.ask_page_driver import ask as put

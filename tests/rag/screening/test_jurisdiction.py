@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rag.answer.screening.jurisdiction import other_country
+from rag.screening.jurisdiction import other_country
 from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.screening.emergencies import Danger, Emergency, help_for, situations
-from rag.answer.screening.patterns import data
 from rag.corpus.card import Contact, CorpusCard
+from rag.screening.emergencies import Danger, Emergency, help_for, situations
+from rag.text.patterns import data
 from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
@@ -87,7 +87,7 @@ def test_nothing_is_invented_for_an_unknown_jurisdiction() -> None:
 
 
 def test_every_jurisdiction_has_a_number_where_life_is_in_danger() -> None:
-    for jurisdiction, numbers in data("emergency").items():
+    for jurisdiction, numbers in data("rag.screening", "emergency").items():
         served = {danger for number in numbers for danger in number["for"]}
         assert {"violence", "sexual", "child", "suicide"} <= served, jurisdiction
         assert served <= set(Danger)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from rag.answer.screening.emergencies import Emergency, help_for, situations
-from rag.answer.screening.jurisdiction import other_country
-from rag.answer.screening.patterns import any_of, data, plain
-from rag.answer.screening.personal_data import PersonalDataSpan, personal_data
 from rag.corpus.card import Contact, CorpusCard
 from rag.engine.result import Result
+from rag.screening.emergencies import Emergency, help_for, situations
+from rag.screening.jurisdiction import other_country
+from rag.screening.personal_data import PersonalDataSpan, personal_data
+from rag.text.patterns import any_of, data, plain
 
 # A list this sure of an answer outweighs a word of kitchen or weather: "recette" is also what comes in.
 OFF_TOPIC_THRESHOLD = 0.6
@@ -91,4 +91,4 @@ def not_law(question: str) -> bool:
 
 @cache
 def _words(kind: str) -> re.Pattern[str]:
-    return any_of(data("not_law")[kind])
+    return any_of(data("rag.screening", "not_law")[kind])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from rag.answer.screening.patterns import any_of, data, plain
 from rag.corpus.card import Contact, CorpusCard
+from rag.text.patterns import any_of, data, plain
 
 
 class Danger(StrEnum):
@@ -35,7 +35,7 @@ class Emergency:
 
 @cache
 def _patterns() -> Mapping[Danger, Mapping[str, re.Pattern[str]]]:
-    read = data("urgent")
+    read = data("rag.screening", "urgent")
     return {d: {part: any_of(read[d].get(part, ())) for part in ("now", "named", "contact")} for d in Danger}
 
 
@@ -63,7 +63,7 @@ def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...
     dangers = list(dict.fromkeys(situation.danger for situation in found))
     own = list(dict.fromkeys(one for danger in dangers for one in card.contacts if _fits(one, danger)))
     known = {_digits(contact.phone) for contact in own if contact.phone}
-    numbers = data("emergency").get(card.jurisdiction.upper(), [])
+    numbers = data("rag.screening", "emergency").get(card.jurisdiction.upper(), [])
     for number in (each for danger in dangers for each in numbers if danger in each["for"]):
         if _digits(number["phone"]) not in known:
             known.add(_digits(number["phone"]))

@@ -6,11 +6,11 @@ import pytest
 
 import indexes
 from indexes.corpus.questions import read_questions
-from rag.answer.screening.decision import Decision, DecisionReason, not_law, screen_question
-from rag.answer.screening.personal_data import PersonalDataKind
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.engine import Engine
 from rag.engine.result import Result
+from rag.screening.decision import Decision, DecisionReason, not_law, screen_question
+from rag.screening.personal_data import PersonalDataKind
 from rag.types import Article, KnownItem, Shown, Why
 from training import screening as measure
 

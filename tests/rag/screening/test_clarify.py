@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 import indexes
-from rag.answer.screening.dialogue import SplitAspect, answered, clarify
+from rag.screening.dialogue import SplitAspect, answered, clarify
 from rag.types import Article, Shown, Why
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rag.answer.screening.patterns import data, plain
 from rag.corpus.asker_situations import region_name
 from rag.text import Analyser
 from rag.text.highlight import sentences
+from rag.text.patterns import data, plain
 from rag.types import Article, Shown
 
 INSPECTED_ARTICLES = 5  # articles, the first ones: further down every split can be found
@@ -74,7 +74,7 @@ def answered(question: str, option: Option) -> str:
 
 
 def _side(text: str, articles: Sequence[Article], language: str) -> Clarifying | None:
-    for group in data("sides").get(language, []):
+    for group in data("rag.screening", "sides").get(language, []):
         if not re.search(group["about"], text) or re.search(group["told"], text):
             continue
         sides: dict[str, re.Pattern[str]] = {s["label"]: re.compile(s["words"]) for s in group["sides"]}
@@ -98,7 +98,7 @@ def _side(text: str, articles: Sequence[Article], language: str) -> Clarifying |
 
 def _region(text: str, articles: Sequence[Article], language: str) -> Clarifying | None:
     regions = dict.fromkeys(article.region for article in articles if article.region)
-    words = data("sides")["region"].get(language)
+    words = data("rag.screening", "sides")["region"].get(language)
     names = {region: region_name(region, language) for region in sorted(regions)}
     if words is None or len(regions) < 2 or any(plain(name) in text for name in (*names, *names.values())):
         return None
@@ -111,7 +111,7 @@ def _region(text: str, articles: Sequence[Article], language: str) -> Clarifying
 
 def _date(question: str, articles: Sequence[Article], language: str) -> Clarifying | None:
     """Ask for the day where some articles ended before others began; a question with a year told it."""
-    words: Mapping[str, str] | None = data("sides")["date"].get(language)
+    words: Mapping[str, str] | None = data("rag.screening", "sides")["date"].get(language)
     ended = [a.valid_to for a in articles if a.valid_to is not None]
     starts = sorted(a.valid_from for a in articles if a.valid_from is not None)
     if words is None or not ended or _YEAR.search(question):
@@ -174,20 +174,20 @@ def standalone(
     it is rewritten, and what the model gives is used only if it looks like such a question.
 
     The conversation leaves the machine if the model is elsewhere: whoever passes one has asked
-    `rag.answer.screening.decision` first. What the model raises is not caught here.
+    `rag.screening.decision` first. What the model raises is not caught here.
     """
     typed = follow_up.strip()
     if not conversation.questions or not typed or not leans(typed, analyser):
         return StandaloneQuestion(typed, RewriteMethod.AS_TYPED)
     if model is not None:
         earlier = (*conversation.questions, typed)
-        prompts = data("follow_up")["prompt"]
+        prompts = data("rag.screening", "follow_up")["prompt"]
         prompt = prompts.get(analyser.language, prompts["en"])
         listed = "\n".join(f"- {question}" for question in earlier)
         reply = _checked(model(f"{prompt}\n\n{listed}"), earlier)
         if reply is not None:
             return StandaloneQuestion(reply, RewriteMethod.MODEL)
-    greeting = re.compile(data("follow_up")["limits"]["greeting"], re.IGNORECASE)
+    greeting = re.compile(data("rag.screening", "follow_up")["limits"]["greeting"], re.IGNORECASE)
     core = greeting.sub("", conversation.questions[-1].strip()).strip().rstrip("?？ \u00a0\u202f")
     if not core:
         return StandaloneQuestion(typed, RewriteMethod.AS_TYPED)
@@ -204,12 +204,12 @@ def leans(follow_up: str, analyser: Analyser) -> bool:
     """
     text = plain(follow_up)
     opens, points = (
-        re.search(data("follow_up")[kind].get(analyser.language, "(?!)"), text) is not None
+        re.search(data("rag.screening", "follow_up")[kind].get(analyser.language, "(?!)"), text) is not None
         for kind in ("opening", "pointing")
     )
     telling = len(set(analyser.terms(follow_up)))
     words = telling // 2 if analyser.language == "zh" else telling  # words and pairs of characters
-    short = int(data("follow_up")["limits"]["short"])
+    short = int(data("rag.screening", "follow_up")["limits"]["short"])
     if opens:
         return words <= 3 * short
     if len(sentences(follow_up)) > 1:

@@ -16,9 +16,9 @@ from functools import cache, partial
 from importlib import import_module
 from types import ModuleType
 
-from rag.answer.screening.patterns import data
 from rag.errors import MissingExtra, install_hint
 from rag.text.folding import level
+from rag.text.patterns import data
 
 _NAME_LETTER = r"[^\W\d_\u4e00-\u9fff]"
 _WORD = rf"{_NAME_LETTER}(?:{_NAME_LETTER}|[\u0300-\u036f'-])*"
@@ -46,7 +46,7 @@ _NEAR = 40  # characters before a number in which such a word must stand
 
 @cache
 def _patterns(part: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in data("personal")[part].values())
+    return tuple(re.compile(pattern) for pattern in data("rag.screening", "personal")[part].values())
 
 
 def _addresses(text: str, _: str) -> Iterator[_Span]:
@@ -57,7 +57,9 @@ def _addresses(text: str, _: str) -> Iterator[_Span]:
 
 
 def _plates(text: str, region: str) -> Iterator[_Span]:
-    for country, pattern in zip(data("personal")["plates"], _patterns("plates"), strict=True):
+    for country, pattern in zip(
+        data("rag.screening", "personal")["plates"], _patterns("plates"), strict=True
+    ):
         if country != "IT" or region == "IT":  # letters and digits without a hyphen are much else elsewhere
             for found in pattern.finditer(text):
                 yield found.span()
@@ -65,7 +67,7 @@ def _plates(text: str, region: str) -> Iterator[_Span]:
 
 @cache
 def _name_patterns() -> tuple[re.Pattern[str], ...]:
-    read = data("personal")
+    read = data("rag.screening", "personal")
     fill = {
         "Cap": rf"(?=[^\W\d_\u4e00-\u9fffa-zà-öø-ÿ]){_WORD}",
         "word": _WORD,
@@ -81,7 +83,7 @@ def _names(text: str, _: str) -> Iterator[_Span]:
 
     They may overlap: "Frau Dr. Weber" comes before "Dr. Weber".
     """
-    read = data("personal")
+    read = data("rag.screening", "personal")
     spans = []
     for pattern in _name_patterns():
         for found in pattern.finditer(text):
@@ -95,7 +97,7 @@ def _names(text: str, _: str) -> Iterator[_Span]:
 
 def _end_of_name(text: str, start: int, end: int) -> int | None:
     """Return where the last word of a name ends, before one that is none; None where no name is left."""
-    read = data("personal")
+    read = data("rag.screening", "personal")
     titles, none = re.compile(read["titles"], re.IGNORECASE), read["not_names"].split()
     particles = read["parts"].replace("|", " ").split()  # "Le" of "Le Goff": a name only before another word
     last = None
@@ -163,7 +165,7 @@ def _read(question: str, region: str) -> list[PersonalDataSpan]:
 
 def redact(question: str, findings: Iterable[PersonalDataSpan], language: str) -> str:
     """Return the question with a placeholder for each finding, in English if need be."""
-    known = data("personal")["placeholders"]
+    known = data("rag.screening", "personal")["placeholders"]
     words = known.get(language, known["en"])
     pieces, at = [], 0
     for finding in sorted(findings):

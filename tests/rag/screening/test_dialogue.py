@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import indexes
-from rag.answer.screening.dialogue import (
+from rag.screening.dialogue import (
     LONGEST,
     TURNS,
     Conversation,

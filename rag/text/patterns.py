@@ -18,9 +18,9 @@ _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
 @cache
-def data(name: str) -> dict[str, Any]:
-    """Return what `rag/answer/data/NAME.toml` holds; read once."""
-    return tomllib.loads((files("rag.answer") / "data" / f"{name}.toml").read_text(encoding="utf-8"))
+def data(package: str, name: str) -> dict[str, Any]:
+    """Return what `data/NAME.toml` of a package holds; read once."""
+    return tomllib.loads((files(package) / "data" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=RECENT)

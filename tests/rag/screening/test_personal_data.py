@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.screening.patterns import data
-from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
 from rag.errors import MissingExtra
+from rag.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
+from rag.text.patterns import data
 from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
 TEXTS = measure.marked(CASES / "personal.tsv")
-LANGUAGES = tuple(data("personal")["placeholders"])
+LANGUAGES = tuple(data("rag.screening", "personal")["placeholders"])
 REGIONS = {"fr": "FR", "nl": "NL", "en": "GB", "de": "DE", "it": "IT", "zh": "CN"}
 
 
@@ -44,7 +44,10 @@ def test_redacting() -> None:
 
 def test_every_language_has_a_placeholder_for_every_kind() -> None:
     assert set(LANGUAGES) == set(REGIONS)
-    assert all(set(words) == set(PersonalDataKind) for words in data("personal")["placeholders"].values())
+    assert all(
+        set(words) == set(PersonalDataKind)
+        for words in data("rag.screening", "personal")["placeholders"].values()
+    )
 
 
 NOISE = st.text(alphabet="abé 中文😀\u0301\n.,;'’«»-0123456789\u202f_[]", max_size=12)
@@ -58,7 +61,7 @@ def test_redacted_text_holds_no_finding_and_the_rest_is_as_typed(pieces: list[st
     assert all(0 <= f.start < f.end <= len(question) for f in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
     redacted = redact(question, found, language)
-    words, at = data("personal")["placeholders"][language], 0
+    words, at = data("rag.screening", "personal")["placeholders"][language], 0
     left = question
     for finding in found:  # what lies between the findings stands between the placeholders
         between = left[at : finding.start]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from rag.answer.screening.patterns import data, filled, plain
+from rag.text.patterns import data, filled, plain
 
 _KEYWORDS = 11  # words; a longer question tells a story, in which a country is a mere place
 
@@ -14,13 +14,13 @@ _KEYWORDS = 11  # words; a longer question tells a story, in which a country is 
 @cache
 def _countries() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
     """Return by country what asks for its law, and what names it."""
-    read = data("jurisdiction")
+    read = data("rag.screening", "jurisdiction")
     return {
         country: {
             kind: re.compile(filled(pattern, read["parts"] | words))
             for kind, pattern in read["patterns"].items()
         }
-        for country, words in data("countries").items()
+        for country, words in data("rag.screening", "countries").items()
     }
 
 
@@ -43,7 +43,7 @@ def other_country(question: str, jurisdiction: str) -> str | None:
                 return code
     if own["named"].search(text):
         return None
-    tied = re.search(data("jurisdiction")["tied"], text) is not None
+    tied = re.search(data("rag.screening", "jurisdiction")["tied"], text) is not None
     for code, country in others.items():
         framed = country["frame"].search(text) and "我" not in text
         short = not tied and len(text.split()) <= _KEYWORDS and country["short"].search(text)

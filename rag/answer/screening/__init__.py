@@ -1,1 +1,0 @@
-"""Decide what to do with a question before a language model is asked."""
