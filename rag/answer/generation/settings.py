@@ -148,10 +148,15 @@ def _whole(text: str, low: int, high: int) -> int:
     return int(text)
 
 
+# How keys begin: one that was pasted in a model's place would be shown on the page, as its name.
+_KEY_LIKE = re.compile(r"(?:^|:)(?:sk|pk|hf|gsk|xai|AIza)[-_A-Z0-9]", re.ASCII)
+
+
 def _model(text: str) -> str:
     provider, colon, name = text.partition(":")
     provider = provider.lower().replace("-", "_")
-    if not (colon and re.fullmatch(r"[a-z0-9_]+", provider) and name and name.isprintable()):
+    sound = colon and re.fullmatch(r"[a-z0-9_]+", provider) and name and name.isprintable()
+    if not sound or _KEY_LIKE.search(text):
         raise BadInput("expected PROVIDER:MODEL, such as ollama:llama3.1, openai:gpt-4.1-mini")
     return f"{provider}:{name}"
 
@@ -328,6 +333,6 @@ def _value(setting: Setting, text: str) -> object:
         return setting.parse(text)
     except BadInput as error:
         # a key that was pasted into the wrong variable is not shown either
-        secret = setting.hidden or len(text) > 40 or re.match(r"(?:sk|key|pk|hf|gsk)[-_]", text)
+        secret = setting.hidden or len(text) > 40 or text.startswith("key-") or _KEY_LIKE.search(text)
         got = f"a value of {len(text)} characters" if secret else repr(text)
         raise BadInput(f"{setting.variable}: got {got}; {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,8 @@ from rag.answer.generation.stream import Cancel
 from rag.answer.verification.judge import EntailmentJudge, Judge
 from rag.errors import MissingExtra, PandectError, install_hint
 from rag.types import Article
+
+_log = logging.getLogger(__name__)
 
 
 class ModelWriter:
@@ -91,8 +94,10 @@ class ModelWriter:
                 with contextlib.suppress(Failure):  # the log says why; whoever asks is told
                     model.clients.get(model.clients.plain)
         if isinstance(judge, EntailmentJudge):
-            with contextlib.suppress(PandectError):  # the log says why, with the first claim
+            try:
                 judge.load()
+            except PandectError as error:
+                _log.error("the judge is not set up: %s", error)
 
     def for_session(
         self, session: Hashable, say: Translate = english, as_of: str | None = None

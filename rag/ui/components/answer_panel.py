@@ -84,7 +84,6 @@ _WHY_NOT = {
         "No answer is written, for probably none of these articles answers. Above you see what you can try."
     ),
 }
-_AGAIN = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED, Ending.EMPTY, Ending.UNVERIFIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ def draw(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> Non
 def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     state = _panel_state(panel_question)
     with st.container(key="written"):
-        st.html(tag("h2", t("A written answer"), id="pd-written"))
+        st.html(tag("h2", panel_heading(model, t), id="pd-written"))
         reason = panel_question.decision.reason
         if reason in _WHY_NOT:
             st.html(tag("p", t(_WHY_NOT[reason]), class_="pd-progress pd-short", role="status"))
@@ -213,7 +212,17 @@ def _offer(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> N
     if not model.judge_local:
         lines.append(t(JUDGE_AWAY, judge=model.judge))
     st.html(tag("p", t.sentences(*lines), class_="pd-hint"))
-    st.button(t("Write an answer"), key="write", on_click=_begin, args=(panel_question, model))
+    st.button(button_label(model, t), key="write", on_click=_begin, args=(panel_question, model))
+
+
+def panel_heading(model: ModelWriter, t: Interface) -> str:
+    """Return the panel's heading: without a judge nothing is written, passages are chosen."""
+    return t("A written answer") if model.judge else t("Passages for your question")
+
+
+def button_label(model: ModelWriter, t: Interface) -> str:
+    """Return the name of the button that asks the model."""
+    return t("Write an answer") if model.judge else t("Choose passages")
 
 
 def offer(model: ModelWriter, t: Interface) -> Iterator[str]:
@@ -281,7 +290,8 @@ def _write(
                 if state.sent != panel_question.question:
                     sent = tag("q", state.sent)
                     st.html(tag("p", t("This question was sent:"), " ", sent, class_="pd-hint"))
-                if event.ending in _AGAIN:  # back to the offer, so that nothing is sent unseen
+                # back to the offer, so that nothing is sent unseen
+                if event.ending is not Ending.WRITTEN or event.reason:
                     st.button(t("Try again"), key="rewrite", on_click=_reset, args=(state,))
             return
         if isinstance(event, SHOWN):

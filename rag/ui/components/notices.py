@@ -12,6 +12,7 @@ from rag.engine.result import Result
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
 from rag.screening.decision import Decision, DecisionReason
 from rag.text import Analyser
+from rag.text.language import language_of
 from rag.ui.components.entries import is_code
 from rag.ui.components.explanation import matched_words
 from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters
@@ -58,9 +59,12 @@ def truncation_notice(length: int, t: Interface) -> None:
     st.html(tag("p", message, class_="pd-hint", role="status"))
 
 
-def mended(result: Result, analyser: Analyser, t: Interface) -> None:
-    """Say which words were read as others, as the articles shown write them."""
-    if not result.mended:
+def mended(question: str, result: Result, analyser: Analyser, t: Interface) -> None:
+    """Say which words were read as others, as the articles shown write them.
+
+    Not of a question in another language: its words are no misspelt ones.
+    """
+    if not result.mended or language_of(question, likely=analyser.language) != analyser.language:
         return
     read = []
     for word in result.mended:
@@ -81,9 +85,10 @@ def _people(card: CorpusCard, t: Interface) -> Html | str:
     return tag("a", t(_PEOPLE), href=f"#{HELP}") if card.contacts else ""
 
 
-def nothing(card: CorpusCard, t: Interface) -> None:
+def nothing(question: str, card: CorpusCard, t: Interface) -> None:
     """Say that no article was found, and what to try."""
-    other = other_language(card.language, t)
+    asked = language_of(question, likely=card.language)
+    other = other_language(card.language, t) or other_language(card.language, t, asked)
     spoken = tag("p", tag("strong", other)) if other else ""
     tips, scope = _tips(*map(t, _TIPS), _people(card, t)), tag("p", t(_SCOPE, title=card.title))
     _box(t("I found no article that answers this"), spoken, tips, scope)
@@ -130,14 +135,17 @@ def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None
     _box(title, tag("p", t(_ONLY, title=card.title)), tips, kind="pd-doubt")
 
 
-def doubtful(card: CorpusCard, law: str, t: Interface) -> None:
+def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     """Say that probably nothing of what is shown below answers, and what to try.
 
-    `law` is what the corpus is called in a sentence.
+    `law` is what the corpus is called in a sentence. Of a question in another language than the law's, that
+    is what to try, and not its spelling.
     """
     message = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
     shown = tag("p", t("The closest ones are shown all the same. What you can try:"))
-    _box(message, shown, _tips(*map(t, _TIPS[:2]), _people(card, t)), kind="pd-doubt")
+    other = other_language(card.language, t, language_of(question, likely=card.language))
+    tips = (tag("strong", other),) if other else tuple(map(t, _TIPS[:2]))
+    _box(message, shown, _tips(*tips, _people(card, t)), kind="pd-doubt")
 
 
 # The command stands in the error's text ("…: run python -m indexes build belgium to …"); prose ends it.

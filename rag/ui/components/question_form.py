@@ -196,9 +196,9 @@ def _hint(t: Interface) -> Html:
     return tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint")
 
 
-def other_language(law: str, t: Interface) -> str:
-    """Return what to say when the law is not in the interface's language; "" when it is."""
-    if law == t.language or law not in LAW_LANGUAGES:
+def other_language(law: str, t: Interface, asked: str | None = None) -> str:
+    """Return what to say when the law is not in the interface's language, or not in that of a question."""
+    if law == (asked or t.language) or law not in LAW_LANGUAGES:
         return ""
     return t("The law loaded here is in {language}: ask in {language}.", language=t(LAW_LANGUAGES[law]))
 

@@ -11,7 +11,7 @@ from rag.answer.generation.writer import ModelWriter
 from rag.engine.engine import Engine
 from rag.feedback import Feedback
 from rag.ui import layout
-from rag.ui.components.answer_panel import JUDGE_AWAY, MARKS, WITHHOLDS
+from rag.ui.components.answer_panel import JUDGE_AWAY, MARKS, WITHHOLDS, button_label
 from rag.ui.components.entries import heading
 from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
@@ -44,13 +44,12 @@ _PRIVATE = N_(
 )
 _TAB = N_("For a reload of the page it waits in this tab of your browser, and nowhere else.")
 _MODEL_AWAY = N_(
-    "Only if you press the button for a written answer, your question and the first articles go to the "
-    "language model {model}, which another machine may run. What becomes of "
-    "them there is for its operator to say."
+    "Only the button “{button}” sends your question and the first articles to the language model {model}. "
+    "Another machine may run it, and its operator says what becomes of them there."
 )
 _MODEL_HERE = N_(
-    "Only if you press the button for a written answer, your question and the first articles go to the "
-    "language model {model}, which runs on the machine of this page."
+    "Only the button “{button}” sends your question and the first articles to the language model {model}. "
+    "It runs on the machine of this page."
 )
 _JUDGE_HERE = N_("What it writes is checked by {judge}, on the machine of this page.")
 _STRICT = N_(
@@ -161,7 +160,8 @@ def _private(engine: Engine, t: Interface, answers: Answers, feedback: Feedback 
     if model is None:
         yield t("Nothing you type leaves the machine that runs this page.")
     else:
-        lines = [t(_MODEL_HERE if model.local else _MODEL_AWAY, model=model.name)]
+        sends = _MODEL_HERE if model.local else _MODEL_AWAY
+        lines = [t(sends, model=model.name, button=button_label(model, t))]
         if model.judge:
             lines.append(t(_JUDGE_HERE if model.judge_local else JUDGE_AWAY, judge=model.judge))
         yield t.sentences(*lines)

@@ -106,13 +106,13 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     notices.elsewhere(result.elsewhere, engine.card, t)
     notices.screening_notice(page.decision, engine.card, t)
     article_history.renumbering_notices(result, engine.card, t)
-    notices.mended(result, engine.analyser, t)
+    notices.mended(page.question, result, engine.analyser, t)
     expansion_chips.draw(page.question, result, t)
     if not result.shown:
         if page.options.chosen:
             notices.filtered_out(t)
         else:
-            notices.nothing(engine.card, t)
+            notices.nothing(page.question, engine.card, t)
         return None
     _heading(page)
     if page.decision.may_ask:
@@ -154,7 +154,8 @@ def _heading(page: _Page) -> None:
     elif result.doubtful:
         if page.decision.reason not in notices.SCREENED_REASONS:
             codes = list(engine.facets().codes)
-            notices.doubtful(engine.card, codes[0] if len(codes) == 1 else engine.card.title, t)
+            law = codes[0] if len(codes) == 1 else engine.card.title
+            notices.doubtful(page.question, engine.card, law, t)
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.level is Level.UNSURE:
         likelihood = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")

@@ -34,6 +34,7 @@ def test_the_share_found_that_nothing_was_amended_for_is_as_published() -> None:
 
 def test_what_only_names_the_subject_is_told_from_what_happens() -> None:
     assert situations("quelle peine pour violences conjugales") == (Emergency(Danger.VIOLENCE, now=False),)
+    assert situations("mon frère m'a mordue") == (Emergency(Danger.VIOLENCE, now=True),)
     assert situations("MON MARI ME FRAPPE") == (Emergency(Danger.VIOLENCE, now=True),)
     assert situations("mon mari me frappe, je veux mourir") == (
         Emergency(Danger.VIOLENCE, now=True),
@@ -54,6 +55,8 @@ def test_what_only_names_the_subject_is_told_from_what_happens() -> None:
         "Frist für die Kündigung einer Wohnung",
         "wat is de termijn voor hoger beroep",
         "离婚冷静期有多长",
+        "le chien du voisin m'a mordu hier",
+        "Der Hund meines Nachbarn hat mich gebissen",
     ],
 )
 def test_ordinary_questions_raise_no_alarm(question: str) -> None:

@@ -40,6 +40,7 @@ BUTTONS = (  # side by side, or in a row of tabs, on a screen of 360 pixels
     "Copied",
     "Find the articles", "Copy the citation", "Copy the link", "Write an answer", "Take it back",
     "Remove the filters", "Clear the search", "Official text", "Try again", "Continue", "Ask this",
+    "Choose passages",
 )  # fmt: skip
 HAN = r"[\u4e00-\u9fff]"
 

@@ -118,7 +118,7 @@ def test_nothing_that_is_asked_and_nothing_that_is_found_runs(browser: Browser, 
             box.press("Enter")
             answered(page, question)
             if number == 0:
-                page.get_by_role("button", name="Rédiger une réponse").click()
+                page.locator(".st-key-write button").click()
                 page.locator(".pd-said").wait_for()
             picture(page, f"journey-hostile-{number}", 360)
             main = page.locator("[data-testid=stMain]")

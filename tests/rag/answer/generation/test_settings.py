@@ -77,6 +77,7 @@ def test_every_setting_is_read() -> None:
     ("variable", "value", "expected"),
     [
         ("PANDECT_MODEL", "gpt-4", "expected PROVIDER:MODEL"),
+        ("PANDECT_MODEL", f"openai:{KEY}", "expected PROVIDER:MODEL"),
         ("PANDECT_MODEL", "a b:c", "expected PROVIDER:MODEL"),
         ("PANDECT_MODEL_URL", "127.0.0.1:8000", "expected an address"),
         ("PANDECT_MODEL_URL", "ftp://x/", "expected an address"),
@@ -218,6 +219,7 @@ def test_the_writers_key_is_not_sent_to_another_address() -> None:
         ("PANDECT_JUDGE", "nli:", "expected none, nli:FOLDER_OR_HUB_ID or PROVIDER:MODEL"),
         ("PANDECT_JUDGE", "gpt", "got 'gpt'; expected none"),
         ("PANDECT_JUDGE", KEY, "got a value of 25 characters"),
+        ("PANDECT_JUDGE", f"openai:{KEY}", "got a value of 32 characters"),
         ("PANDECT_JUDGE_URL", "127.0.0.1", "expected an address"),
         ("PANDECT_JUDGE_KEY", f"{KEY} é", "got a value of 27 characters"),
         ("PANDECT_JUDGE_THRESHOLD", "1.5", "expected a number from 0 to 1"),

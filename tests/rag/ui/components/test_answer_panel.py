@@ -435,31 +435,51 @@ def test_what_was_not_read_and_not_shown_is_told() -> None:
     assert "Le modèle n’a vu qu’une partie de\u00a0: Article 672." in everything
     assert "Le modèle n’a pas vu\u00a0: Article 673." in everything
     assert progress(app) == "La réponse du modèle de langue a été coupée. Ce qui est affiché a été vérifié."
+    assert "rewrite" in keys(app)
+
+
+def test_a_finished_answer_is_not_asked_for_again() -> None:
+    assert "rewrite" not in keys(written(FakeModel((WritingStarted(), *GOOD, WRITTEN))))
 
 
 @pytest.mark.parametrize(
-    ("model", "told", "again"),
+    ("model", "heading", "button"),
     [
-        (ending(Ending.REFUSED), "Selon le modèle de langue, ces articles ne suffisent pas", False),
+        (
+            FakeModel((WritingStarted(), *GOOD, WRITTEN)),
+            "Des passages pour votre question",
+            "Choisir les passages",
+        ),
+        (judged(), "Une réponse rédigée", "Rédiger une réponse"),
+    ],
+)
+def test_what_is_chosen_is_not_called_written(model: FakeModel, heading: str, button: str) -> None:
+    app = opened(model)
+
+    assert heading in headings(app)
+    assert [each.label for each in app.button if each.key == "write"] == [button]
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (ending(Ending.REFUSED), "Selon le modèle de langue, ces articles ne suffisent pas"),
         (
             ending(Ending.EMPTY, removed=(LIE,), judge="Juge 1"),
             "Rien de ce que le modèle de langue a écrit n’a pu être vérifié.",
-            True,
         ),
-        (ending(Ending.EMPTY, FailureReason.UNREADABLE), "n’a rien écrit qui ait pu être vérifié", True),
-        (ending(Ending.FAILED, FailureReason.DEAD), "Le modèle de langue est injoignable.", True),
-        (ending(Ending.FAILED, FailureReason.SLOW), "n’a pas répondu à temps", True),
-        (ending(Ending.LIMITED, FailureReason.BUSY, wait=42), "Réessayez dans 42 secondes.", True),
-        (FakeModel((WritingStarted(), WRITTEN), breaks=True), "La réponse n’a pas pu être écrite.", True),
+        (ending(Ending.EMPTY, FailureReason.UNREADABLE), "n’a rien écrit qui ait pu être vérifié"),
+        (ending(Ending.FAILED, FailureReason.DEAD), "Le modèle de langue est injoignable."),
+        (ending(Ending.FAILED, FailureReason.SLOW), "n’a pas répondu à temps"),
+        (ending(Ending.LIMITED, FailureReason.BUSY, wait=42), "Réessayez dans 42 secondes."),
+        (FakeModel((WritingStarted(), WRITTEN), breaks=True), "La réponse n’a pas pu être écrite."),
     ],
 )
-def test_whatever_goes_wrong_the_articles_stay_and_it_is_said(
-    model: FakeModel, told: str, again: bool
-) -> None:
+def test_whatever_goes_wrong_the_articles_stay_and_it_is_said(model: FakeModel, told: str) -> None:
     app = written(model)
 
     assert told in progress(app)
-    assert ("rewrite" in keys(app)) is again
+    assert "rewrite" in keys(app)
     assert len(cards(app)) == 3
     assert not panel(app)
     assert not body(app).all(class_="pd-machine")

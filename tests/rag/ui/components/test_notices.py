@@ -48,9 +48,27 @@ def test_a_doubtful_answer_is_said_above_its_cards(language: str, closest: str, 
     assert all_the_same in box.text
     assert len(box.all("li")) == 3
     assert "31" not in box.text
+    assert not box.all("strong")
     assert "%" not in box.text
     assert UNSURE[language] not in body(app).text
     assert len(cards(app)) == 3
+
+
+def test_a_question_in_another_language_is_not_told_to_mind_its_spelling() -> None:
+    typed = (SpellingCorrection("tree", "arbr", "arbre"),)
+    engine = FakeEngine(mended=typed, doubtful=True, confidence=0.3)
+    foreign = body(
+        ask(
+            page(engine, lang="en"),
+            "my neighbour put an arbre against the fence of our garden, what can I do?",
+        )
+    )
+
+    assert [p.text for p in foreign.one(class_="pd-doubt").all("strong")] == [
+        "The law loaded here is in French: ask in French."
+    ]
+    assert "Check the spelling" not in foreign.text
+    assert "Read as" not in foreign.text
 
 
 @pytest.mark.parametrize(
