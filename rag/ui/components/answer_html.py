@@ -80,8 +80,11 @@ def progress_html(started: bool, passages: int, claims: int, t: Interface) -> Ht
     return tag("p", dot, message, class_="pd-progress", role="status", aria_live="polite")
 
 
-def ending_html(answer: Answer, t: Interface) -> Html:
-    """Return how writing ended, in place of the progress; announced to screen readers."""
+def ending_html(answer: Answer, t: Interface, summary: bool = False) -> Html:
+    """Return how writing ended, in place of the progress; announced to screen readers.
+
+    `summary`: the passages are a digest's.
+    """
     kind = "pd-progress" if answer.ending is Ending.WRITTEN else "pd-progress pd-short"
     # translated now: the page's language may have changed since the answer came
     reason = (
@@ -91,7 +94,7 @@ def ending_html(answer: Answer, t: Interface) -> Html:
     )
     match answer.ending:
         case Ending.WRITTEN if not reason:
-            message = t(_ending(answer))
+            message = t(_ending(answer, summary))
         case Ending.UNVERIFIED:
             why = reason or t("What the language model wrote could not be verified, so it is not shown.")
             message = t.sentences(why, t("You see the passages that it named instead."))
@@ -106,7 +109,9 @@ def ending_html(answer: Answer, t: Interface) -> Html:
     return tag("p", message, class_=kind, role="status", aria_live="polite")
 
 
-def _ending(answer: Answer) -> str:
+def _ending(answer: Answer, summary: bool) -> str:
+    if not answer.judge and summary:
+        return N_("The answer is finished. Each passage stands so in the summary of its article.")
     if not answer.judge:
         return N_("The answer is finished. Each passage stands so in its article.")
     if any(isinstance(part, ClaimPart) and not part.verified for part in answer.parts):

@@ -279,7 +279,7 @@ def _write(
     claims = 0
     for event in _events(running, pulse):
         if isinstance(event, Answer):  # the last
-            progress.html(ending_html(event, t))
+            progress.html(ending_html(event, t, cited.summary))
             if event.parts:
                 judge = model.judge if any(isinstance(part, ClaimPart) for part in event.parts) else ""
                 notice.html(notice_html(model.name, judge, cited))

@@ -335,7 +335,8 @@ def test_an_answer_of_passages_stands_among_the_articles() -> None:
     app = written(FakeModel(name="Scribe 2"))
 
     assert len(cards(app)) == 3
-    assert progress(app) == "La réponse est terminée. Chaque passage figure mot pour mot dans son article."
+    told = "La réponse est terminée. Chaque passage figure mot pour mot dans le résumé de son article."
+    assert progress(app) == told
     assert panel(app) == ["pd-line", "pd-quote", "pd-line", "pd-quote", "pd-quote"]
     assert [each.text for each in body(app).all(class_="pd-line")] == ["La règle\u00a0:", "Mais\u00a0:"]
     assert law(app) == slices(CUT, DISTANCE, DEAD_TREE)
