@@ -44,19 +44,29 @@ class ValueCache:
 
 
 def read_articles(
-    path: Path, *, inspection: Inspection | None = None, progress: Progress = no_progress
+    path: Path,
+    *,
+    inspection: Inspection | None = None,
+    progress: Progress = no_progress,
+    textless: bool = False,
 ) -> tuple[Article, ...]:
     """Read articles.jsonl or articles.jsonl.gz; without an inspection the first bad line stops it.
+
+    `textless`: an article may have an empty text, as one of a digest that nobody has summarised.
 
     Raises:
         BadInput: the file cannot be used; the text names file, line and cure.
     """
     inspection = inspection or Inspection()
-    return collect(records(path, inspection, progress), inspection, path)
+    return collect(records(path, inspection, progress), inspection, path, textless=textless)
 
 
 def collect(
-    found: Iterable[tuple[SourceLocation, Record]], inspection: Inspection, path: Path
+    found: Iterable[tuple[SourceLocation, Record]],
+    inspection: Inspection,
+    path: Path,
+    *,
+    textless: bool = False,
 ) -> tuple[Article, ...]:
     """Turn records with the keys of this module into articles, in their order.
 
@@ -67,7 +77,9 @@ def collect(
     shared = ValueCache()
     seen: set[str] = set()
     at = array("Q")  # the line of each article: eight bytes a number, where a dict takes four times as many
-    for place, record, article in inspection.parsed(found, partial(parse_article, shared=shared)):
+    for place, record, article in inspection.parsed(
+        found, partial(parse_article, shared=shared, textless=textless)
+    ):
         if article.id in seen:
             line = next(line for each, line in zip(articles, at, strict=True) if each.id == article.id)
             problem = f"id {article.id!r} was already used at line {line}"
@@ -83,8 +95,10 @@ def collect(
     return tuple(articles)
 
 
-def parse_article(record: Record, shared: ValueCache | None = None) -> Article:
+def parse_article(record: Record, shared: ValueCache | None = None, *, textless: bool = False) -> Article:
     """Make an article of a record; `shared` gives one object for equal codes and headings.
+
+    An empty text is refused unless `textless`.
 
     Raises:
         UnfitError: a required column is missing, the text is empty, or a value is of another type.
@@ -96,7 +110,7 @@ def parse_article(record: Record, shared: ValueCache | None = None) -> Article:
         raise UnfitError(SkipReason.MISSING_COLUMN, problem, cure)
     same = shared or ValueCache()
     body = text(record, "text")
-    if not body.strip():
+    if not (textless or body.strip()):
         cure = "Fill it in, or leave the article out if it was repealed"
         raise UnfitError(SkipReason.EMPTY_TEXT, "the text is empty", cure)
     return Article(

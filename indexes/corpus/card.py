@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 from indexes.corpus.articles import day, text, texts
 from indexes.formats.jsonl import Record, decode
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
-from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.corpus.card import THEMES, Contact, CorpusCard, Elsewhere, LoadedLaw, Moved
 from rag.errors import BadInput
 
 FILE = "card.json"
@@ -22,7 +22,7 @@ _LANGUAGE = re.compile(r"[a-z]{2}")
 _LANGUAGES = "fr, nl, en, de, it, zh"  # those that questions can be asked in
 _KINDS = ("official", "summary")
 _Parser: TypeAlias = Callable[[Record, str], object]
-_T = TypeVar("_T", CorpusCard, Contact, Elsewhere, Moved)
+_T = TypeVar("_T", CorpusCard, Contact, Elsewhere, LoadedLaw, Moved)
 
 
 class CardOptions(TypedDict, total=False):
@@ -105,7 +105,7 @@ def with_options(base: CorpusCard | str, options: CardOptions) -> CorpusCard:
     return parse_card(record, "the card of the corpus")
 
 
-def card_record(of: CorpusCard | Contact | Elsewhere | Moved) -> Record:
+def card_record(of: CorpusCard | Contact | Elsewhere | LoadedLaw | Moved) -> Record:
     """Return what card.json holds of a card or a part of it: what differs from the default, in order."""
     plain: dict[str, object] = {}
     for each in fields(of):
@@ -118,9 +118,15 @@ def card_record(of: CorpusCard | Contact | Elsewhere | Moved) -> Record:
         elif isinstance(value, tuple):
             value = [part if isinstance(part, str) else card_record(part) for part in value]
         elif isinstance(value, Mapping):
-            value = {key: part if isinstance(part, str) else list(part) for key, part in value.items()}
+            value = {key: _plain(part) for key, part in value.items()}
         plain[each.name] = value
     return plain
+
+
+def _plain(part: str | LoadedLaw | Sequence[str]) -> object:
+    if isinstance(part, LoadedLaw):
+        return card_record(part)
+    return part if isinstance(part, str) else list(part)
 
 
 def _build(kind: type[_T], record: Record) -> _T:
@@ -170,10 +176,23 @@ def _mapping(each: _Parser) -> _Parser:
     return parse
 
 
+def _law(record: Record, key: str) -> LoadedLaw:
+    part = record[key]
+    if not isinstance(part, dict):
+        cure = 'Write "laws": {"CODE": {"url": ..., "law_date": ..., "themes": [...]}}'
+        raise UnfitError(SkipReason.WRONG_TYPE, f"laws, {key}: not an object", cure)
+    law = _build(LoadedLaw, part)
+    if unknown := set(law.themes).difference(THEMES):
+        cure = f"Use some of {', '.join(THEMES)}"
+        raise UnfitError(SkipReason.WRONG_TYPE, f"laws, {key}: no theme {', '.join(sorted(unknown))}", cure)
+    return law
+
+
 # How to read the fields that are not plain text.
 _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
     Contact: {"topics": texts},
     Moved: {"new": texts},
+    LoadedLaw: {"law_date": day, "themes": texts},
     Elsewhere: {"title": _mapping(text), "explain": _mapping(text), "phrases": texts, "codes": texts},
     CorpusCard: {
         "law_date": day,
@@ -182,6 +201,7 @@ _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
         "moved": _many(Moved),
         "examples": texts,
         "aliases": _mapping(texts),
+        "laws": _mapping(_law),
         "described": _mapping(text),
         "lacks": _mapping(text),
     },

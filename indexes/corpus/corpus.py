@@ -1,14 +1,15 @@
 """A corpus: one jurisdiction's articles in one language, with its card and its annotated questions.
 
 On disk it is a folder: `articles.jsonl.gz` (or `articles.jsonl`), `card.json` and, where there are
-any, `questions.jsonl`, the columns that nothing uses and the nodes of its graph (`indexes.corpus.extras`).
+any, `questions.jsonl`, facts (`indexes.corpus.facts`), the columns that nothing uses and the nodes of its
+graph (`indexes.corpus.extras`).
 
 The identity of a corpus is the SHA-256 of its articles in canonical form, in their order: one line
 an article as `indexes.formats.jsonl.dump` writes `indexes.corpus.articles.article_record`, that is UTF-8
 JSON without spaces or escapes beyond the necessary, the keys of `indexes.corpus.articles.KEYS` in that
 order, those that are null or an empty list left out, each line ended by a line feed. These are the bytes that
-`write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions, nodes
-and extra columns are no part of it; questions have an identity of their own, made in the same way.
+`write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions, facts,
+nodes and extra columns are no part of it; questions have an identity of their own, made in the same way.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from pathlib import Path
 
 from indexes.corpus import articles as articles_
 from indexes.corpus import extras as extras_
+from indexes.corpus import facts as facts_
 from indexes.corpus import questions as questions_
 from indexes.corpus.articles import read_articles
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import card_bytes, read_card
 from indexes.corpus.extras import Extras
+from indexes.corpus.facts import Facts
 from indexes.corpus.questions import read_questions
 from indexes.formats.jsonl import dump, write_lines
 from indexes.formats.validation import Inspection
@@ -116,6 +119,7 @@ class Corpus:
     extras: Extras = field(default_factory=dict, repr=False)  # of the articles, never searched
     question_extras: Extras = field(default_factory=dict, repr=False)
     nodes: tuple[Node, ...] = field(default=(), repr=False)  # of its graph, never results
+    facts: Facts = field(default_factory=dict, repr=False)  # of the articles, shown beside them
 
     def __post_init__(self) -> None:
         """Refuse what no index could be built from, wherever it was made."""
@@ -133,6 +137,7 @@ class Corpus:
                 if id_ not in known:
                     problem = f"question {question.id!r} cites {id_!r}, not in the corpus {name}"
                     raise BadInput(f"{problem}. Correct it.")
+        facts_.check(name, self.facts, known)
         extras_.check(name, "article", self.extras, known)
         extras_.check(name, "question", self.question_extras, {question.id for question in self.questions})
 
@@ -174,7 +179,8 @@ def read(
         raise BadInput(f"{path}: no {CARD} in it. {cure}.")
     card = card or read_card(path / CARD)
     file = articles_file(path) if is_folder else path
-    articles = read_articles(file, inspection=inspection, progress=progress)
+    textless = card.text_kind == "summary"  # nobody may have summarised an article yet
+    articles = read_articles(file, inspection=inspection, progress=progress, textless=textless)
     questions_path = questions_file(path if is_folder else path.parent, questions)
     found = (
         read_questions(questions_path, articles, inspection=inspection, progress=progress)
@@ -199,8 +205,10 @@ def gathered(
     if folder is not None:
         extras_.read_extras(folder, set(ids), set(question_ids), inspection)
     extras = inspection.extra_columns("article", ids), inspection.extra_columns("question", question_ids)
-    nodes = extras_.read_nodes(folder, inspection=inspection) if folder is not None else ()
-    return Corpus(card, articles, questions, *extras, nodes)
+    if folder is None:
+        return Corpus(card, articles, questions, *extras)
+    nodes = extras_.read_nodes(folder, inspection=inspection)
+    return Corpus(card, articles, questions, *extras, nodes, facts_.read_facts(folder, set(ids), inspection))
 
 
 def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool = True) -> Path:
@@ -215,6 +223,7 @@ def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool =
         write_lines(part / ARTICLES[0 if compress else 1], _article_lines(corpus.articles))
         if corpus.questions:
             write_lines(part / QUESTIONS[0], _question_lines(corpus.questions))
+        facts_.write_facts(part, corpus.facts, (article.id for article in corpus.articles))
         if extras:
             extras_.write_extras(part / extras_.ARTICLES, corpus.extras, (a.id for a in corpus.articles))
             question_ids = (question.id for question in corpus.questions)

@@ -15,7 +15,7 @@ import mmap
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, overload
 
@@ -24,10 +24,12 @@ import numpy.typing as npt
 
 from indexes.corpus.articles import ValueCache, parse_article
 from indexes.corpus.corpus import ARTICLES
+from indexes.corpus.facts import read_facts
 from indexes.formats.validation import UnfitError
 from rag.corpus.articles import Articles, Inverted, Numbers
 from rag.corpus.asker_situations import mentions, situations
-from rag.errors import DamagedIndex
+from rag.corpus.facts import ArticleFacts
+from rag.errors import BadInput, DamagedIndex
 from rag.types import Article, ArticleOrder
 
 FOLDER = "articles"  # of an index
@@ -104,6 +106,14 @@ class StoredArticles(Articles):
         if (self[0].id, self[-1].id) != (ids[0], ids[-1]):  # what is broken throughout is told at once
             raise ValueError(f"{self._file} holds other articles than its index")
 
+    @cached_property
+    def facts(self) -> Mapping[str, ArticleFacts]:  # type: ignore[override]  # read when first looked at
+        """What stands beside articles; DamagedIndex says that the file cannot be read."""
+        try:
+            return read_facts(self._file.parent, self.by_id)
+        except BadInput as error:
+            raise DamagedIndex(f"{error}: run {self._cure}") from error
+
     def __len__(self) -> int:
         """Count the articles."""
         return len(self._begins) - 1
@@ -127,7 +137,7 @@ class StoredArticles(Articles):
     def _read(self, position: int) -> Article:
         line = self._lines[int(self._begins[position]) : int(self._begins[position + 1])]
         try:
-            return parse_article(json.loads(line), self._shared)
+            return parse_article(json.loads(line), self._shared, textless=True)
         except (ValueError, TypeError, AttributeError, UnfitError) as error:
             problem = f"article {position + 1} of {self._file} cannot be read ({error})"
             raise DamagedIndex(f"{problem}: run {self._cure}") from error

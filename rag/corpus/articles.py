@@ -14,11 +14,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from types import MappingProxyType
 from typing import TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from rag.corpus.facts import ArticleFacts
 from rag.text.article_numbers import SERIES_LETTERS, number_key
 from rag.types import Article, ArticleOrder, Bools, Filter, Ints
 
@@ -78,6 +80,8 @@ class Inverted:
 
 class Articles(Sequence[Article]):
     """The articles of a corpus in its order, and columns over all of them, (n_articles,) each."""
+
+    facts: Mapping[str, ArticleFacts] = MappingProxyType({})  # article id -> what stands beside it
 
     def __init__(self, articles: Sequence[Article]) -> None:
         self._articles = articles

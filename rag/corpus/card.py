@@ -46,6 +46,22 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadedLaw:
+    """One code or act of a corpus that holds several, where it has a page and a date of its own."""
+
+    url: str | None = None  # its own page, where an article has no address
+    law_date: date | None = None  # the day up to which its text was consolidated
+    themes: tuple[str, ...] = ()  # of `THEMES`: what people look under
+
+
+# What laws are grouped by for people, in the order in which they are offered.
+THEMES = (
+    "housing", "work", "family", "consumers", "money", "health", "road", "justice", "foreigners", "land",
+    "state", "other",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class CorpusCard:
     """One jurisdiction's articles in one language, described.
 
@@ -69,8 +85,23 @@ class CorpusCard:
     examples: tuple[str, ...] = field(default=(), hash=False)  # questions that the page offers
     # code -> short forms
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    # code -> its page, date and themes; a code that is not named has the card's
+    laws: Mapping[str, LoadedLaw] = field(default_factory=dict, hash=False)
     origin: str = ""  # the source that it came in by, whose facts the data card tells: indexes.sources
     # interface language -> what is not searched, in place of the general sentence; {}: nothing is said
     lacks: Mapping[str, str] | None = field(default=None, hash=False)
     # what the data card says over those facts
     described: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def dated(self, code: str) -> date | None:
+        """Return the day up to which a code was consolidated."""
+        law = self.laws.get(code)
+        return law.law_date if law is not None and law.law_date is not None else self.law_date
+
+    def official_page(self, code: str, url: str | None) -> tuple[str | None, bool]:
+        """Return where the official text of an article is, and whether that is the article's own address.
+
+        Else it is the page of its code, or None.
+        """
+        law = self.laws.get(code)
+        return (url, True) if url else (law.url if law is not None else None, False)

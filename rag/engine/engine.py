@@ -13,6 +13,7 @@ from rag.corpus.articles import Articles
 from rag.corpus.asker_situations import Situation, available_situations
 from rag.corpus.card import CorpusCard
 from rag.corpus.contents import Law
+from rag.corpus.facts import ArticleFacts
 from rag.engine.explain import Explainer
 from rag.engine.notices import Notices
 from rag.engine.result import Explanation, Mode, Result
@@ -91,6 +92,11 @@ class Engine:
     def law(self) -> Law:
         """The articles as a reader leafs through them; made when first looked at."""
         return Law(self._articles, self.explainer.cited, self._graph)
+
+    @property
+    def facts(self) -> Mapping[str, ArticleFacts]:
+        """What stands beside articles: article id -> time limits, amounts, a note."""
+        return self._articles.facts
 
     @cached_property
     def _facets(self) -> CorpusFacets:
