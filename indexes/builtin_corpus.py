@@ -1,8 +1,9 @@
 """Make the index that ships from what was written for it and from the official numbers and headings.
 
-The repository holds our own words: a summary of every article of the Code civil, and questions.
-Numbers, heading paths and links come from the official text, which does not travel with the
-project, and so does the language that the encoder is fitted to. Who has it makes all again with
+The repository holds our own words: summaries of the Code civil and of articles of everyday law, questions,
+time limits and amounts. Numbers, headings and links come from the official text, which does not travel with
+the project, and so do the weights of the words of articles that nobody has summarised yet, and the language
+that the encoder is fitted to. Who has it makes all again with
 
     python -m indexes make-builtin LAW [--written FOLDER]
     python -m indexes make-builtin LAW --graph   # the references between articles alone
@@ -13,75 +14,110 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from indexes.build import legislative_graph
-from indexes.build.build import BuildSettings, build_into
-from indexes.build.encoder_choice import fit_encoder
+from indexes.build.build import BuildSettings, IndexParts, write_index
+from indexes.build.encoder_choice import EncoderChoice, fit_encoder
 from indexes.corpus import corpus as corpora
-from indexes.corpus.articles import read_articles
+from indexes.corpus.articles import read_articles, text
 from indexes.corpus.card import parse_card
-from indexes.corpus.corpus import Corpus
+from indexes.corpus.corpus import Corpus, to_learn_from
+from indexes.corpus.facts import KEYS as FACT_KEYS
+from indexes.corpus.facts import fingerprint, parse_facts
 from indexes.corpus.links import read_references
 from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited, read_questions
+from indexes.formats.jsonl import Record, records
+from indexes.formats.validation import Inspection, SkipReason, UnfitError
 from indexes.store.manifest import Manifest, stamp, verify
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN
+from indexes.update.term_counts import canonical
 from rag.corpus.card import CorpusCard
+from rag.corpus.facts import ArticleFacts
 from rag.errors import BadInput
 from rag.fusion.settings import FusionSettings
 from rag.graph.graph import NOWHERE, Graph
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import QUESTION_KNN
+from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import Article, Progress, Question, no_progress
 
-CODE = "Code civil"
 # scores, not ranks: where each article carries the questions of laypeople, how far ahead the first
 # stands tells much. Chosen on the dev half of the test questions (docs/results.md).
 FUSION = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, QUESTION_KNN: 0.7})
 LISTS = ("contacts", "elsewhere", "moved")  # parts of the card that have a file of their own
+LAW_KEYS = ("url", "law_date", "themes")  # of a law that the card has
 TEST = "questions_test.jsonl"
 INDEX = "index"
+LAWS = "laws.json"  # code -> prefix of its articles' ids, page, date, themes, short forms
 TREES = "trees.json"  # of the learned fusion, fitted by python -m training.train fusion builtin --law LAW
 
 
-def article_id(number: str) -> str:
-    """Return the id that an article of the Code civil bears in the corpus that ships."""
-    return f"CC-{number}"
+Cite: TypeAlias = tuple[str, str]  # code, article number
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What was written for the corpus that ships."""
+
+    summaries: Mapping[Cite, str]  # empty where nobody has summarised an article that people are sent to
+    questions: Sequence[AnnotatedQuestion]
+    facts: Mapping[Cite, ArticleFacts] = field(default_factory=dict)
+
+
+def article_id(number: str, prefix: str = "CC") -> str:
+    """Return the id that an article bears in the corpus that ships: of its law's prefix and its number."""
+    return f"{prefix}-{number.replace(' ', '_')}"
 
 
 def make(law: Path, folder: Path, progress: Progress, written: Path | None = None) -> Manifest:
     """Make the index that ships, and put it in the place of the former one.
 
     Args:
-        law: JSON Lines of the official articles of the Code civil and of other French codes.
+        law: JSON Lines of the official articles of the French codes and acts that card and digest name.
         folder: holds card.json and the lists of the card, and the former index unless `written` is given.
         progress: called as the work goes on.
-        written: folder of code_civil_digest.jsonl and code_civil_questions.jsonl, for the first time.
+        written: folder of digest.jsonl and questions.jsonl, in place of what the former index holds.
 
     Raises:
-        BadInput: a summary has no article, an article no summary, or a file cannot be used.
+        BadInput: a summary has no article, a law no prefix, or a file cannot be used.
     """
     official = read_articles(law)
-    card = read_card(folder)
-    shipped = assemble(official, card, *(_written(written) if written else _former_corpus(folder)))
+    card, prefixes = read_card(folder), read_prefixes(folder)
+    digest = read_digest(written) if written else former_digest(folder)
+    shipped = assemble(official, card, prefixes, digest)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
     full = full_text(shipped, official)
-    encoder = fit_encoder(full, full.questions, analyser(card.language), 1, progress)
+    cut = analyser(card.language)
+    encoder, entry = fit_encoder(full, full.questions, cut, 1, progress)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "index"
         made.mkdir()
+        encoder.save(made / "encoder")
         version = f"{card.law_date}-{shipped.sha256[:8]}"
         settings = BuildSettings(learned=ranker(folder), fusion=FUSION)
-        graph = official_graph(shipped, full, progress)
-        manifest = build_into(made, shipped, BUILTIN, version, settings, progress, encoder)
-        manifest = _with_graph(made, manifest, graph)
+        learnt = to_learn_from(shipped.questions)
+        searched = searched_articles(shipped, full)
+        counts = count(searched, cut, progress).with_questions(learnt, cut.terms)
+        parts = IndexParts(
+            shipped,
+            learnt,
+            cut,
+            {"language": card.language},
+            canonical(counts),
+            official_graph(shipped, full, progress),
+            EncoderChoice(encoder, entry),
+            encoder.encode_articles(searched),
+        )
+        manifest = write_index(made, parts, BUILTIN, version, settings)
         if (folder / INDEX).exists():
             (folder / INDEX).replace(Path(scratch) / "former")
         made.replace(folder / INDEX)
@@ -126,48 +162,103 @@ def ranker(folder: Path) -> Ranker | None:
 
 
 def read_card(folder: Path) -> CorpusCard:
-    """Read the card and the lists that stand beside it."""
+    """Read the card, the lists that stand beside it, and its laws."""
     record = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     for name in LISTS:
         record[name] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    laws = _read_laws(folder)
+    short = {code: law["aliases"] for code, law in laws.items() if law.get("aliases")}
+    record["aliases"] = short | record.get("aliases", {})
+    record["laws"] = {code: {key: law[key] for key in LAW_KEYS if key in law} for code, law in laws.items()}
     return parse_card(record, str(folder / "card.json"))
 
 
-def assemble(
-    law: Sequence[Article], card: CorpusCard, summaries: dict[str, str], cited: Sequence[AnnotatedQuestion]
-) -> Corpus:
-    """Join each official number, heading path and link with its summary, which stands by the number."""
-    left = dict(summaries)
-    articles = []
+def read_prefixes(folder: Path) -> Mapping[str, str]:
+    """Read what the ids of each law's articles begin with.
+
+    Raises:
+        BadInput: two laws have the same.
+    """
+    prefixes = {code: str(law["prefix"]) for code, law in _read_laws(folder).items()}
+    if len({*prefixes.values()}) < len(prefixes):
+        raise BadInput(f"{folder / LAWS}: two laws have the same prefix. Give each one of its own.")
+    return prefixes
+
+
+def _read_laws(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    laws: Mapping[str, Mapping[str, Any]] = json.loads((folder / LAWS).read_text(encoding="utf-8"))
+    return laws
+
+
+def assemble(law: Sequence[Article], card: CorpusCard, prefixes: Mapping[str, str], digest: Digest) -> Corpus:
+    """Join each official number, heading path and link with its summary, which stands by code and number.
+
+    Articles of the law that the digest does not name are left out.
+    """
+    left = dict(digest.summaries)
+    articles, facts = [], {}
     for article in law:
-        if article.code == CODE:
-            number = article.article_no
-            if number not in left:
-                raise BadInput(f"article {number} of the {CODE} has no summary: write one")
-            own = replace(article, id=article_id(number), text=left.pop(number), references=())
-            articles.append(replace(own, language="fr", jurisdiction="FR"))
+        cite = (article.code, article.article_no.strip())
+        if cite not in left:
+            continue
+        if article.code not in prefixes:
+            raise BadInput(f"{article.code} has no prefix: give it one in {LAWS}")
+        id_ = article_id(cite[1], prefixes[article.code])
+        own = replace(article, id=id_, article_no=cite[1], text=left.pop(cite), references=())
+        articles.append(replace(own, language="fr", jurisdiction="FR"))
+        facts[id_] = replace(digest.facts.get(cite, ArticleFacts()), official=fingerprint(article.text))
     if left:
-        some = ", ".join([*left][:5])
+        some = "; ".join(" ".join(cite) for cite in [*left][:5])
         raise BadInput(f"summaries without an article in the law at hand: {some}: remove them")
-    return Corpus(card, tuple(articles), attach(cited, articles))
+    return Corpus(card, tuple(articles), attach(digest.questions, articles), facts=facts)
 
 
-def _written(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
-    lines = (folder / "code_civil_digest.jsonl").read_text(encoding="utf-8").splitlines()
-    summaries = {str(r["article_no"]): str(r["summary"]) for r in map(json.loads, lines)}
-    return summaries, read_cited(folder / "code_civil_questions.jsonl")
+def read_digest(folder: Path) -> Digest:
+    """Read what was written: digest.jsonl (code, article_no, summary and facts) and questions.jsonl.
+
+    Raises:
+        BadInput: a line cannot be used.
+    """
+    summaries: dict[Cite, str] = {}
+    facts: dict[Cite, ArticleFacts] = {}
+    inspection = Inspection()
+    for _, record, (cite, found) in inspection.parsed(
+        records(folder / "digest.jsonl", inspection), _parse_digest
+    ):
+        summaries[cite], facts[cite] = text(record, "summary"), found
+    return Digest(summaries, read_cited(folder / "questions.jsonl"), facts)
 
 
-def _former_corpus(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
+def _parse_digest(record: Record) -> tuple[Cite, ArticleFacts]:
+    if missing := [key for key in ("code", "article_no", "summary") if record.get(key) is None]:
+        raise UnfitError(SkipReason.MISSING_COLUMN, f"no {missing[0]}", f"Add {missing[0]}")
+    cite = (text(record, "code"), text(record, "article_no"))
+    kept = {key: value for key, value in record.items() if key in FACT_KEYS}
+    return cite, parse_facts({**kept, "id": " ".join(cite)})[1]
+
+
+def former_digest(folder: Path) -> Digest:
+    """Return what the index that ships holds of what was written."""
     corpus = corpora.read(folder / INDEX / "corpus")
-    return {a.article_no: a.text for a in corpus.articles}, by_number(corpus)
+    summaries = {(a.code, a.article_no): a.text for a in corpus.articles}
+    facts = {(a.code, a.article_no): corpus.facts[a.id] for a in corpus.articles if a.id in corpus.facts}
+    return Digest(summaries, by_number(corpus), facts)
+
+
+def searched_articles(shipped: Corpus, full: Corpus) -> tuple[Article, ...]:
+    """Return the articles with what is searched of each: the summary, or else the official text.
+
+    Weights of the words of that text ship, and no sentence of it.
+    """
+    official = {article.id: article for article in full.articles}
+    return tuple(a if a.text else replace(a, text=official[a.id].text) for a in shipped.articles)
 
 
 def by_number(corpus: Corpus) -> tuple[AnnotatedQuestion, ...]:
     """Return the questions of the corpus that ships, by code and article number."""
-    number = {article.id: article.article_no for article in corpus.articles}
+    cite = {article.id: (article.code, article.article_no) for article in corpus.articles}
     return tuple(
-        AnnotatedQuestion(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
+        AnnotatedQuestion(replace(q, article_ids=()), tuple(cite[i] for i in q.article_ids))
         for q in corpus.questions
     )
 
@@ -175,9 +266,10 @@ def by_number(corpus: Corpus) -> tuple[AnnotatedQuestion, ...]:
 def full_text(shipped: Corpus, official: Sequence[Article]) -> Corpus:
     """Return what the encoder that ships is fitted to: full texts of every code, with our questions.
 
-    Articles of the Code civil have the ids that they have in the corpus that ships.
+    Articles that ship have the ids that they have in the corpus that ships.
     """
-    articles = [replace(a, id=article_id(a.article_no)) if a.code == CODE else a for a in official]
+    ids = {(article.code, article.article_no): article.id for article in shipped.articles}
+    articles = [replace(a, id=ids.get((a.code, a.article_no.strip()), a.id)) for a in official]
     return Corpus(replace(shipped.card, name="fr-full-text"), tuple(articles), shipped.questions)
 
 

@@ -109,7 +109,7 @@ def parse_facts(record: Record) -> tuple[str, ArticleFacts]:
 
 def _parts(record: Record, key: str, kind: Callable[..., _T]) -> tuple[_T, ...]:
     parts = record.get(key, [])
-    known = [f.name for f in fields(kind)]  # type: ignore[arg-type]  # a dataclass
+    known: list[str] = [each.name for each in fields(kind)]  # type: ignore[arg-type]  # a dataclass
     if not isinstance(parts, list) or not all(isinstance(p, dict) and p.keys() <= {*known} for p in parts):
         cure = f"Write a list of objects with {', '.join(known)}"
         raise UnfitError(SkipReason.WRONG_TYPE, f"{key} cannot be read", cure)
