@@ -1,0 +1,170 @@
+"""`python -m training.everyday`: what the law that ships answers of 300 questions about ten troubles of life.
+
+The questions (`indexes/builtin/questions_everyday.jsonl`) were written from situations and labelled twice apart
+from the official text, whether or not their articles ship. An answerable question is helped by an article
+that both labels name, at least one of them as the core of the answer; one that another law governs, or none,
+is told so when the page says so: by a topic of another law, another country, another matter, or doubt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import indexes
+from indexes.corpus.articles import name, text, texts
+from indexes.formats.jsonl import Record, records
+from indexes.formats.validation import Inspection, SkipReason, UnfitError
+from rag.engine.engine import Engine
+from rag.errors import BadInput, PandectError
+from rag.screening.decision import screen_question
+from training.eval.report import commit
+from training.references.scores import wilson
+
+FILE = Path(indexes.__file__).parent / "builtin" / "questions_everyday.jsonl"
+KINDS = ("answer", "elsewhere", "nothing", "disputed")  # disputed: the labels differ; not counted
+WITHIN = (1, 3, 10)  # first ranks
+TOLD = "told"
+HALVES = ("dev", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class EverydayQuestion:
+    """A question, and what both labels say of it."""
+
+    id: str
+    question: str
+    cites: frozenset[tuple[str, str]]  # code and number of the articles that answer
+    trouble: str
+    split: str
+    kind: str  # of KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the page makes of one question."""
+
+    question: EverydayQuestion
+    rank: int | None  # of the first article that answers, from 1; None: not among those shown
+    told: bool  # that no article that is loaded answers
+
+
+def read(path: Path = FILE) -> tuple[EverydayQuestion, ...]:
+    """Read the questions.
+
+    Raises:
+        BadInput: the file or a line cannot be used.
+    """
+    inspection = Inspection()
+    return tuple(each for _, _, each in inspection.parsed(records(path, inspection), _parse))
+
+
+def _parse(record: Record) -> EverydayQuestion:
+    whole = {"id": None, "question": None, "category": None, "split": None, "kind": None, **record}
+    codes, numbers = texts(record, "code"), texts(record, "article_no")
+    kind, split = name(whole, "kind"), name(whole, "split")
+    if kind not in KINDS or split not in HALVES or len(codes) != len(numbers):
+        cure = f"Write one of {', '.join(KINDS)}, dev or test, and as many codes as numbers"
+        raise UnfitError(SkipReason.WRONG_TYPE, f"kind {kind}, split {split}, {len(codes)} codes", cure)
+    cites = frozenset(zip(codes, numbers, strict=True))
+    return EverydayQuestion(
+        name(whole, "id"), text(whole, "question"), cites, name(whole, "category"), split, kind
+    )
+
+
+def outcomes(questions: Iterable[EverydayQuestion], engine: Engine) -> Iterator[Outcome]:
+    """Ask the questions that the labels agree on, as a page does."""
+    for each in questions:
+        if each.kind == "disputed":
+            continue
+        result = engine.ask(each.question, k=max(WITHIN))
+        decision = screen_question(each.question, result, engine.card, leaves=False)
+        found = ((shown.article.code, shown.article.article_no) for shown in result.shown)
+        rank = next((at for at, cite in enumerate(found, start=1) if cite in each.cites), None)
+        yield Outcome(each, rank, bool(result.elsewhere) or decision.reason is not None)
+
+
+def counts(found: Sequence[Outcome]) -> Mapping[str, tuple[int, int]]:
+    """Return what was right, and of how many: by first ranks, and what was told or wrongly told."""
+    answered = [each for each in found if each.question.kind == "answer"]
+    others = [each for each in found if each.question.kind != "answer"]
+    made = {
+        f"in {most}": (sum(each.rank is not None and each.rank <= most for each in answered), len(answered))
+        for most in WITHIN
+    }
+    made["wrongly told"] = (sum(each.told for each in answered), len(answered))
+    made[TOLD] = (sum(each.told for each in others), len(others))
+    return made
+
+
+def _record(found: Sequence[Outcome]) -> dict[str, dict[str, object]]:
+    return {
+        key: {"right": right, "of": of, **_interval(right, of)} for key, (right, of) in counts(found).items()
+    }
+
+
+def _interval(right: int, of: int) -> dict[str, float]:
+    if not of:
+        return {}
+    value = wilson(right, of)
+    return {"value": value.value, "low": value.low, "high": value.high}
+
+
+def _lines(found: Sequence[Outcome]) -> Iterator[str]:
+    by_trouble: dict[str, list[Outcome]] = defaultdict(list)
+    for each in found:
+        by_trouble[each.question.trouble].append(each)
+    yield f"{'':14}" + "".join(f"{key:>18}" for key in counts(found))
+    for trouble, own in [*by_trouble.items(), ("all", list(found))]:
+        cells = []
+        for right, of in counts(own).values():
+            value = wilson(right, of) if of else None
+            share = f"{100 * value.value:.0f} ({100 * value.low:.0f}-{100 * value.high:.0f})" if value else ""
+            cells.append(f"{right}/{of} {share}" if trouble == "all" else f"{right}/{of}")
+        yield f"{trouble:14}" + "".join(f"{cell:>18}" for cell in cells)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Ask, print a table and write the record; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m training.everyday", description=__doc__)
+    parser.add_argument(
+        "--index", help="name or folder of the index that is asked; default: the one that ships"
+    )
+    parser.add_argument("--half", choices=HALVES, default="dev", help="dev to choose by, test to report")
+    parser.add_argument("--output", type=Path, help="JSON of counts, intervals and every question's outcome")
+    parsed = parser.parse_args(arguments)
+    try:
+        questions = [each for each in read() if each.split == parsed.half]
+        if parsed.output is not None and not parsed.output.parent.is_dir():
+            raise BadInput(f"--output {parsed.output}: its folder is not there. Make it, or name another.")
+        engine = indexes.open(parsed.index or "builtin")
+        found = list(outcomes(questions, engine))
+    except PandectError as error:
+        sys.stderr.write(f"ERROR {error}\n")
+        return 2
+    sys.stdout.write("\n".join(_lines(found)) + "\n")
+    if parsed.output is not None:
+        typed = shlex.join(["python", "-m", "training.everyday", *(arguments or sys.argv[1:])])
+        record = {
+            "command": typed,
+            "commit": commit(),
+            "half": parsed.half,
+            "corpus_sha256": engine.info.corpus_sha256,
+            "counts": _record(found),
+            "questions": {
+                each.question.id: {"kind": each.question.kind, "rank": each.rank, "told": each.told}
+                for each in found
+            },
+        }
+        parsed.output.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
