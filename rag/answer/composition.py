@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from rag.answer.passages import Units, units
+from rag.answer.passages import Span, Units, units
 from rag.answer.types import Choice, ConnectingLine, LinePart, PassagePart
 from rag.answer.verification.sanitise import leads_away
 from rag.text.language import language_of
@@ -24,7 +24,7 @@ MOST_PASSAGES = 10
 MOST_CHARACTERS = 4_000  # of all passages: more is the list of articles over again
 WHOLE = 700  # characters of an article that is shown whole where no sentence of it was named
 
-_AFTER = ("but", "also", "otherwise")  # lines that say nothing before the first passage
+_AFTER = ("but", "also", "otherwise", "condition")  # lines that say nothing before the first passage
 # (text, sentence) -> how much of the text the sentence says, 0 to 1
 Likeness = Callable[[str, str], float]
 
@@ -40,6 +40,8 @@ class Composer:
     cut: bool = False  # more was chosen than is shown
     _line: str | None = None
     _shown: set[tuple[str, int]] = field(default_factory=set)
+    _last: tuple[str, int] = ("", -1)  # the unit that was shown last
+    _beside: set[int] = field(default_factory=set)  # units of its article shown since another one's
     _characters: int = 0
     _passages: int = 0
 
@@ -50,46 +52,55 @@ class Composer:
                 self._line = piece.key
             return
         said, self._line = self._line, None  # where its passage is not shown, nothing follows it
-        part = self._passage(piece)
-        if part is None:
-            return
-        if said is not None and self._leads(said, part):
-            yield LinePart(said)
-        yield part
+        yield from self._passage(piece, said)
 
-    def _leads(self, key: str, part: PassagePart) -> bool:
-        """Tell whether a line is true of the passage after it: a time limit is one, and a duty."""
-        needed = data("rag.answer", "lines")["needs"].get(key)
-        if needed is None:
-            return True
-        article = self.articles[part.article_id]
-        text = " ".join(article.text[start:end] for start, end in part.spans)
-        language = language_of(article.text, article.language)
-        return _needed(key, language).search(plain(text)) is not None or (
-            key == "deadline" and any(each.unit in TIMES for each in quantities(flat(text), language))
-        )
-
-    def _passage(self, choice: Choice) -> PassagePart | None:
+    def _passage(self, choice: Choice, said: str | None) -> Iterator[LinePart | PassagePart]:
+        """Yield a passage, after its line if that says so of what was chosen and this comes first."""
         article = self.articles.get(choice.article_id)
         if article is None:
-            return None
+            return
         own = units(article.text, article.language)
         chosen = [i for i in self._chosen(choice, article, own) if (article.id, i) not in self._shown]
         if not chosen:
-            return None
-        shown = own.closure(chosen)
-        spans = own.runs(chosen)
+            return
+        shown = self._anew(article.id, own, chosen)
+        spans = own.joined(shown)
         size = sum(end - start for start, end in spans)
         if self._passages == MOST_PASSAGES or (self._passages and self._characters + size > MOST_CHARACTERS):
             self.cut = True
-            return None
+            return
         if any(unfit(article.text[start:end]) for start, end in spans):
             self.withheld += 1
-            return None
+            return
         self._shown.update((article.id, i) for i in shown)
+        self._beside = {*(self._beside if self._last[0] == article.id else ()), *shown}
+        self._last = article.id, max(shown)
         self._passages, self._characters = self._passages + 1, self._characters + size
         brought = tuple(own.spans[i] for i in shown if i not in chosen)
-        return PassagePart(article.id, spans, brought)
+        if said is not None and shown[0] in chosen and _leads(said, article, [own.spans[i] for i in chosen]):
+            yield LinePart(said)
+        yield PassagePart(article.id, spans, brought)
+
+    def _anew(self, article_id: str, own: Units, chosen: Sequence[int]) -> Sequence[int]:
+        """Return chosen units with what they need, less what stands just above for the reader to see.
+
+        What a unit points back to is shown again, unless it, or an item of the list that it leads into, was
+        the last thing shown.
+        """
+        whole = own.closure(chosen)
+        if self._last[0] != article_id:
+            return whole
+        shown = {i for i in whole if i in chosen or i not in self._beside}
+        first, last = min(shown), self._last[1]
+        pending = list(shown)
+        while pending:
+            unit = pending.pop()
+            for before in own.needs[unit] - shown:
+                follows = unit == first and (before == last or last in own.items.get(before, ()))
+                if before < unit and not follows:
+                    shown.add(before)
+                    pending.append(before)
+        return sorted(shown)
 
     def _chosen(self, choice: Choice, article: Article, own: Units) -> Sequence[int]:
         count = len(own.spans)
@@ -105,9 +116,16 @@ class Composer:
         return [0]
 
 
-@cache
-def _needed(key: str, language: str) -> re.Pattern[str]:
-    return any_of([data("rag.answer", "lines")["needs"][key][language]])
+def _leads(key: str, article: Article, chosen: Sequence[Span]) -> bool:
+    """Tell whether a line is true of what was chosen after it: a time limit is one, and a duty."""
+    needed = data("rag.answer", "lines")["needs"].get(key)
+    if needed is None:
+        return True
+    text = " ".join(article.text[start:end] for start, end in chosen)
+    language = language_of(article.text, article.language)
+    return re.search(needed[language], plain(text)) is not None or (
+        key == "deadline" and any(each.unit in TIMES for each in quantities(flat(text), language))
+    )
 
 
 def line(key: str, language: str) -> str:

@@ -8,7 +8,7 @@ comes with those that it needs, and with what these need.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
@@ -21,6 +21,7 @@ RECENT = 512  # articles whose units stay at hand: some kilobytes each
 SHORT = 280  # characters of a text that is shown whole: there is no telling its parts apart
 STEM = 5  # letters of a name that is named again, in whatever form
 OPENING = 60  # characters of a unit in which it shows that it needs another
+NEAR = 3  # units between a limit and its rule that come with them: a gap would hide what "it" is
 
 Span = tuple[int, int]  # start and end, in characters of the article's text
 
@@ -72,8 +73,12 @@ class Units:
 
     def runs(self, wanted: Iterable[int]) -> tuple[Span, ...]:
         """Return the spans of the text that show the wanted units and what they need; neighbours are one."""
+        return self.joined(self.closure(wanted))
+
+    def joined(self, shown: Iterable[int]) -> tuple[Span, ...]:
+        """Return the spans of the text that show these units and no other, in their order there."""
         made: list[tuple[int, int]] = []  # first and last unit
-        for unit in self.closure(wanted):
+        for unit in sorted(shown):
             if made and made[-1][1] == unit - 1:
                 made[-1] = (made[-1][0], unit)
             else:
@@ -112,9 +117,8 @@ def units(text: str, language: str | None = None) -> Units:
         )
         if points and leads[i] is None and not _ITEM.match(unit) and len(written) > 1:
             needs[i].add(i - 1 if i else 1)  # the first one points on, or to the headings
-        if i and _limits().search(opening):  # it narrows what stands before it, which needs it too
-            needs[i].add(i - 1)
-            needs[i - 1].add(i)
+    for one, other in _limited(written, leads):
+        needs[one].add(other)
     beside = tuple(frozenset(of - {i}) for i, of in enumerate(needs))
     return Units(spans, beside, {lead: tuple(listed) for lead, listed in items.items()})
 
@@ -149,6 +153,24 @@ def _lead_ins(written: Sequence[str]) -> list[int | None]:
     return found
 
 
+def _limited(written: Sequence[str], leads: Sequence[int | None]) -> Iterator[tuple[int, int]]:
+    """Yield which unit needs which: a limit what it narrows, and this the limit.
+
+    It narrows the unit before it, or takes back all of its numbered paragraph; being one, all of the text.
+    """
+    begins = 0
+    for i, unit in enumerate(written):
+        sign = _ITEM.match(unit) if leads[i] is None else None
+        paragraph = sign is not None and sign["paragraph"] is not None
+        said, first = (plain(unit[sign.end() :]), 0) if sign and paragraph else (plain(unit), begins)
+        if i and _limits("opens").search(plain(unit[:OPENING])):
+            yield from ((i, i - 1), (i - 1, i))
+        if first < i and leads[i] is None and _limits("takes_back").search(said):
+            yield from ((earlier, i) for earlier in range(first, i))
+            yield from ((i, earlier) for earlier in (range(first, i) if i - first <= NEAR else [first]))
+        begins = i if paragraph else begins
+
+
 def _names_again(unit: str, within: re.Pattern[str]) -> bool:
     """Tell whether a unit points to a thing by a name that it has not named itself: "this time limit"."""
     return any(found[1][:STEM] not in unit[: found.start()] for found in within.finditer(unit))
@@ -162,5 +184,5 @@ def _pointing(language: str) -> tuple[re.Pattern[str], ...]:
 
 
 @cache
-def _limits() -> re.Pattern[str]:
-    return any_of(data("rag.answer", "limits")["opens"])
+def _limits(kind: str) -> re.Pattern[str]:
+    return any_of(data("rag.answer", "limits")[kind])

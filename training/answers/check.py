@@ -15,16 +15,17 @@ does, numbers are translated first. Its outcome is decided by program, against t
 - *useful*, where the label says so: every sentence of law that the answer chose is shown, with what it needs
   beside it (`rag.answer.passages`), and nothing of another article. Or all of what another answer to the same
   question with this label chose: so one labelled fragment or misleading is useful too if what came along with
-  its passages makes up for it, and every article that it shows is one of this other answer's.
+  its passages makes up for it, and every article that it shows is one of this other answer's. But not where
+  the answer itself chose a condition, an exception or a limit that is lost.
 - *misleading*: a passage of an article that the answer did not choose is shown; or a chosen sentence, or one
   that it needs, sets a condition, an exception or a limit and is not shown, while another of its article is;
   or something is shown where nothing answers; or the label says so, and nothing made up for it.
 - *fragment*: anything else.
 
-Which sentences an answer chose is read here, not by the chain: numbers ("A2.1", "A2.1-A2.3", "1242.3"); where
-there are none, sentences of the articles of which 85 % of the words stand in the answer side by side; where
-there are none, articles that it names, and of these the sentences that useful answers to the question chose,
-else all. Of an answer in which nothing of this can be read the useful answers to its question decide.
+Which sentences an answer chose is read here, not by the chain: numbers ("A2.1", "A2.1-A2.3", "1242.3"), and
+sentences of the articles of which 85 % of the words stand in the answer side by side; where there are none,
+articles that it names, and of these the sentences that useful answers to the question chose, else all. Of an
+answer in which nothing of this can be read the useful answers to its question decide.
 
 An answer in paraphrase is judged sentence by sentence and decided by the whole: *useful* if the label says so
 and all its sentences are shown as verified; *misleading* if the label says so and any is, even where what was
@@ -233,9 +234,9 @@ def kappa(pairs: Sequence[tuple[object, object]]) -> float:
 # --- what an answer chose, read apart from the chain ---
 
 _NUMBERED = re.compile(
-    r"(?<![\w.])A(?P<label>\d{1,2})[.:](?P<first>\d{1,3})(?:\s*[-–—]\s*(?:A\d{1,2}[.:])?(?P<last>\d{1,3}))?(?!\w)"
+    r"(?<![\w.])A(?P<label>\d{1,2})[.:§](?P<first>\d{1,3})(?:\s*[-–—]\s*(?:A\d{1,2}[.:§])?(?P<last>\d{1,3}))?(?!\w)"
 )
-_LABEL = re.compile(r"(?<![\w.])A(\d{1,2})(?![\w.:]\d|\w)")
+_LABEL = re.compile(r"(?<![\w.])A(\d{1,2})(?![\w.:§]\d|\w)")
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
@@ -318,7 +319,7 @@ def choice(
     answer: WholeAnswer, articles: Mapping[str, Article], beside: Sequence[Chosen] = ()
 ) -> dict[str, frozenset[int]]:
     """Return the units of law that an answer chose, given those of useful answers to its question."""
-    pairs = list(numbered(answer, articles)) or list(copied(answer))
+    pairs = [*numbered(answer, articles), *copied(answer)]
     by_article: dict[int, list[int]] = {}
     for at, n in pairs:
         by_article.setdefault(at, []).append(n)
@@ -381,7 +382,10 @@ def outcome(
         return EMPTY
     if label == "none":
         return MISLEADING
-    if any(other and set(shown) <= set(other) and _covered(other, shown, articles) for other in beside):
+    lost = _lost(chosen, shown, articles)  # the answer's own: another's choice makes not up for it
+    if not lost and any(
+        other and set(shown) <= set(other) and _covered(other, shown, articles) for other in beside
+    ):
         return USEFUL
     chosen = chosen or (beside[0] if beside else {})
     if not set(shown) <= set(chosen):
@@ -390,20 +394,28 @@ def outcome(
         return label
     if _covered(chosen, shown, articles):
         return USEFUL
-    for id_, wanted in chosen.items():
-        article = articles[id_]
-        own = units(article.text, article.language)
-        missing = set(own.closure(wanted)) - shown.get(id_, frozenset())
-        if shown.get(id_) and any(restricts(article.text[slice(*own.spans[i])]) for i in missing):
-            return MISLEADING
-    return FRAGMENT
+    return MISLEADING if _lost(_needed(chosen, articles), shown, articles) else FRAGMENT
+
+
+def _needed(chosen: Chosen, articles: Mapping[str, Article]) -> Chosen:
+    return {
+        id_: frozenset(units(articles[id_].text, articles[id_].language).closure(wanted))
+        for id_, wanted in chosen.items()
+    }
+
+
+def _lost(wanted: Chosen, shown: Chosen, articles: Mapping[str, Article]) -> bool:
+    """Tell whether a limit of these is not shown, while another unit of its article is."""
+    for id_ in wanted.keys() & shown.keys():
+        own = units(articles[id_].text, articles[id_].language).spans
+        missing = wanted[id_] - shown[id_]
+        if shown[id_] and any(restricts(articles[id_].text[slice(*own[i])]) for i in missing):
+            return True
+    return False
 
 
 def _covered(chosen: Chosen, shown: Chosen, articles: Mapping[str, Article]) -> bool:
-    def needed(id_: str, wanted: Iterable[int]) -> set[int]:
-        return set(units(articles[id_].text, articles[id_].language).closure(wanted))
-
-    return all(needed(id_, wanted) <= shown.get(id_, frozenset()) for id_, wanted in chosen.items())
+    return all(of <= shown.get(id_, frozenset()) for id_, of in _needed(chosen, articles).items())
 
 
 def outcome_of_claims(label: str, parts: Sequence[Part]) -> str:
@@ -560,9 +572,7 @@ def _choices(answers: Sequence[WholeAnswer], articles: Mapping[str, Article]) ->
     """Return what each answer chose by numbers or copies alone."""
     found: dict[str, Chosen] = {}
     for answer in answers:
-        pairs = (
-            [] if answer.form == "paraphrase" else list(numbered(answer, articles)) or list(copied(answer))
-        )
+        pairs = [] if answer.form == "paraphrase" else [*numbered(answer, articles), *copied(answer)]
         found[answer.id] = choice(answer, articles) if pairs else {}
     return found
 

@@ -19,7 +19,12 @@ from rag.types import Article
 LEAST_WORDS = 6  # of a text that is compared with sentences of law
 ALIKE = 0.6  # of the words of both: a copy with small changes
 MOST_UNITS = 12  # of one choice; a longer range is the article
-_RANGE = r"(?:\s*(?:-|–|—|to|bis|à|a|al|tot|至)\s*(?:{letter}\d{{1,2}}\.|\.)?(?P<last>\d{{1,3}}))?"
+_RANGE = r"(?:\s*(?:-|–|—|à|至|(?:to|bis|al?|tot)\s)\s*(?:{letter}\d{{1,2}}[.:§]|[.:§])?(?P<last>\d{{1,3}}))?"
+_SPELLED = re.compile(  # "Passage 1, phrases 1 et 3 à 4"
+    r"\bpassag\w*\s+(?P<article>\d{1,2})\s*[,:;(]?\s*(?:phrases?|sentences?|sätze?|satz|fras[ei]|zin(?:nen)?)"
+    r"\s+(?P<units>\d{1,3}(?:\s*(?:,|et|and|und|e|en)\s*\d{1,3})*)",
+    re.IGNORECASE,
+)
 
 
 class Names:
@@ -28,9 +33,9 @@ class Names:
     def __init__(self, labels: ArticleLabels, articles: Sequence[Article]) -> None:
         self._labels, self._articles = labels, articles
         self._at = {article.id: article for article in articles}
-        letter = re.escape(re.sub(r"\d", "", labels.labels[0])) if labels.labels else "A"
+        letter = self._letter = re.escape(re.sub(r"\d", "", labels.labels[0])) if labels.labels else "A"
         self._label = re.compile(
-            rf"(?<![\w.])(?P<label>{letter}\d{{1,2}})(?:\.(?P<first>\d{{1,3}}){_RANGE.format(letter=letter)})?(?!\w)",
+            rf"(?<![\w.])(?P<label>{letter}\d{{1,2}})(?:[.:§](?P<first>\d{{1,3}}){_RANGE.format(letter=letter)})?(?!\w)",
             re.IGNORECASE,
         )
         label = self._label.pattern
@@ -74,13 +79,14 @@ class Names:
         bare = self._bracketed.sub("", text)
         return " ".join(self._label.sub(told, bare).split())
 
-    def choices(self, text: str) -> list[Choice]:
-        """Return what a short text chooses: copied law, else passages named, else articles named."""
+    def choices(self, text: str, *, bare: bool = True) -> list[Choice]:
+        """Return what a short text chooses: copied law, passages, else articles; these by label if `bare`."""
         if copied := self.copied(text):
             return copied
-        found, whole = self._labelled(text)
+        found, whole = self._labelled(_SPELLED.sub(self._labels_of, text))
         if found:
             return found
+        whole = whole if bare else []
         whole += [id_ for id_ in self._numbered(text) if id_ not in whole]
         whole += [id_ for id_ in self._at if id_ not in whole and _stands(id_, text)]
         near = " ".join(self._label.sub(" ", text).split())
@@ -109,9 +115,17 @@ class Names:
                     best = alike, Choice(article.id, i, i)
         return best[1] if best else None
 
+    def numbers(self, text: str) -> bool:
+        """Tell whether a text names a passage of an article by its number."""
+        return any(self._id(found["label"]) and found["first"] for found in self._label.finditer(text))
+
     def unknown(self, text: str) -> int:
         """Return how many labels of a text name nothing that was shown."""
         return sum(self._id(found["label"]) is None for found in self._label.finditer(text))
+
+    def _labels_of(self, spelled: re.Match[str]) -> str:
+        label = f"{self._letter}{spelled['article']}."
+        return " ".join(label + unit for unit in re.findall(r"\d+", spelled["units"]))
 
     def _labelled(self, text: str) -> tuple[list[Choice], list[str]]:
         found: list[Choice] = []

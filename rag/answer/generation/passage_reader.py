@@ -20,6 +20,10 @@ from rag.types import Article
 SHORT = 900  # characters of a reply that may refuse in its own words
 UNKNOWN = Choice("", None, None)  # a passage that is none of those shown: a line before it leads nowhere
 _NONE = re.compile(r"\"(?:answer|passages)\"\s*:\s*\[\s*\]")
+_ANSWER = re.compile(  # after what was thought aloud
+    r"^[ \t#*_>]*(?:(?:final )?answer|réponse(?: finale)?|antwort|risposta|antwoord|答案|回答)[ \t*_]*[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
 _LINE = re.compile(r"\"say\"\s*:\s*\"([a-z_]+)\"")
 
 
@@ -62,17 +66,18 @@ class PassageReader(ObjectReader[ChoicePiece]):
 
     def told(self, text: str) -> Iterator[ChoicePiece]:
         """Yield what prose names; else a refusal; else the sentences of law that it is like."""
-        named = list(self._prose(text))
-        if named:
-            yield from named
-        elif refuses(text, self._refusal):
-            yield Refusal()
-        else:
-            yield from dict.fromkeys(filter(None, (self._names.like(text[a:b]) for a, b in sentences(text))))
+        answers = [text[found.end() :] for found in _ANSWER.finditer(text)]
+        for part in (*answers[-1:], text):
+            named = list(self._prose(part))
+            if named or refuses(part, self._refusal):
+                yield from named or [Refusal()]
+                return
+        yield from dict.fromkeys(filter(None, (self._names.like(text[a:b]) for a, b in sentences(text))))
 
     def _prose(self, raw: str) -> Iterator[ChoicePiece]:
         """Yield the lines and passages that running text names, in its order, each once."""
         seen: set[Choice] = set()
+        numbered = self._names.numbers(raw)  # then "A2 says why" chooses nothing
         for start, end in sentences(raw):
             part = raw[start:end]
             if (said := _LINE.search(part)) and said[1] in LINES:
@@ -80,7 +85,7 @@ class PassageReader(ObjectReader[ChoicePiece]):
             if _refusing().search(plain(part)) and not self._names.copied(part):
                 continue  # "article 12 does not answer this" chooses nothing
             source = len(part.split()) < LEAST_WORDS  # "(Article 671)", behind a sentence that was copied
-            for choice in self._names.choices(part):
+            for choice in self._names.choices(part, bare=not numbered):
                 copied = any(other.article_id == choice.article_id for other in seen)
                 if choice not in seen and not (source and copied and choice.first is None):
                     seen.add(choice)

@@ -93,6 +93,7 @@ def _restricting(language: str) -> re.Pattern[str]:
     return any_of(
         [
             *limits["opens"],
+            *limits["takes_back"],
             limits["within"][language],
             absolutes["narrowed"][language],
             absolutes["only"][language],

@@ -76,7 +76,7 @@ def test_an_item_of_a_list_comes_with_what_leads_into_it_and_without_the_others(
 
 
 def test_a_line_waits_for_its_passage_and_is_left_out_without_one() -> None:
-    shown, _ = composed('{"quote": "A1.1"}{"say": "rule"}{"say": "but"}{"quote": "A3.2"}{"say": "also"}')
+    shown, _ = composed('{"quote": "A1.1"}{"say": "rule"}{"say": "but"}{"quote": "A3.1"}{"say": "also"}')
 
     assert [type(part) for part in shown] == [PassagePart, LinePart, PassagePart]
     assert shown[1] == LinePart("but")
@@ -85,10 +85,10 @@ def test_a_line_waits_for_its_passage_and_is_left_out_without_one() -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        '{"say": "but"}{"quote": "A3.2"}',  # nothing stands before it
-        '{"say": "first"}{"quote": "A4.1"}{"quote": "A3.2"}',  # its passage is withheld
-        '{"say": "first"}{"quote": "A77.1"}{"quote": "A3.2"}',  # there is no such passage
-        '{"say": "first"}{"quote": 7}{"quote": "A3.2"}',
+        '{"say": "but"}{"quote": "A3.1"}',  # nothing stands before it
+        '{"say": "rule"}{"quote": "A4.1"}{"quote": "A3.1"}',  # its passage is withheld
+        '{"say": "rule"}{"quote": "A77.1"}{"quote": "A3.1"}',  # there is no such passage
+        '{"say": "rule"}{"quote": 7}{"quote": "A3.1"}',
     ],
 )
 def test_a_line_never_leads_to_another_passage_than_its_own(raw: str) -> None:
@@ -100,9 +100,12 @@ def test_a_line_never_leads_to_another_passage_than_its_own(raw: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "kept"),
     [
-        ('{"say": "deadline"}{"quote": "A1.2"}', True),  # three days
+        ('{"say": "deadline"}{"quote": "A1.1-A1.2"}', True),  # three days
+        ('{"say": "deadline"}{"quote": "A1.2"}', False),  # begins with what is brought
+        ('{"say": "deadline"}{"quote": "A1.1"}', False),  # which says nothing of days
         ('{"say": "deadline"}{"quote": "A3.1"}', False),  # whose the wind is
         ('{"say": "first"}{"quote": "A1.4"}', False),
+        ('{"say": "condition"}{"quote": "A3.1"}', False),  # of what?
         ('{"say": "rule"}{"quote": "A3.1"}', True),
     ],
 )
@@ -110,6 +113,61 @@ def test_a_line_that_is_not_true_of_its_passage_is_left_out(raw: str, kept: bool
     shown, _ = composed(raw)
 
     assert isinstance(shown[0], LinePart) == kept
+
+
+@pytest.mark.parametrize(
+    ("language", "duty", "other"),
+    [
+        ("fr", "Vous devez avertir le meunier.", "Vous pouvez prouver ce fait."),
+        (
+            "fr",
+            "Il faut avertir le meunier.",
+            "Seul le procureur peut demander la mesure et doit la motiver.",
+        ),
+        ("en", "The miller must be warned.", "Only the judge may ask what is required."),
+        ("de", "Der Müller muss gewarnt werden.", "Der Müller kann das verlangen."),
+        ("it", "Il mugnaio deve essere avvisato.", "Il mugnaio può chiederlo."),
+        ("nl", "De molenaar moet worden gewaarschuwd.", "De molenaar kan dat vorderen."),
+        ("zh", "承租人应当通知出租人。", "承租人可以请求返还。"),
+    ],
+)
+def test_what_must_be_done_first_is_a_duty(language: str, duty: str, other: str) -> None:
+    for text, kept in ((duty, True), (other, False)):
+        composer = Composer({"X": Article("X", "C", "1", text, language=language)}, "", words)
+        shown = [
+            part for piece in (ConnectingLine("first"), Choice("X", 0, 0)) for part in composer.add(piece)
+        ]
+        assert [type(part) for part in shown] == [LinePart, PassagePart][1 - kept :]
+
+
+def test_what_stands_just_above_is_not_brought_again() -> None:
+    text = (
+        "Le meunier loue le moulin au bailleur pour dix ans. Il paie le loyer en farine. "
+        "Il peut y ajouter du sel. La rivière appartient à la commune. Ce loyer ne comprend pas la roue. "
+    ) + "Le vent qui passe sur la colline appartient à tous. " * 5
+    law = {"X": Article("X", "C", "1", text, language="fr"), "WIND": LAW[2]}
+    own = units(text, "fr").spans
+
+    def shown(*chosen: int | None) -> list[list[int]]:
+        composer = Composer(law, "", words)
+        pieces = [Choice("WIND", 0, 1) if i is None else Choice("X", i, i) for i in chosen]
+        parts = [part for piece in pieces for part in composer.add(piece)]
+        return [
+            [i for i, (a, b) in enumerate(own) for start, end in part.spans if start <= a and b <= end]
+            for part in parts
+            if isinstance(part, PassagePart) and part.article_id == "X"
+        ]
+
+    assert shown(0, 1, 2) == [[0], [1], [2]]
+    assert shown(0, 5, 1) == [[0], [5], [0, 1]]  # "he" is not the wind
+    assert shown(0, None, 1) == [[0], [0, 1]]  # another article stands between
+
+
+def test_items_of_one_list_share_what_leads_into_it() -> None:
+    shown, _ = composed('{"quote": "A2.2"}{"quote": "A2.3"}')
+
+    spans = [part.spans for part in shown if isinstance(part, PassagePart)]
+    assert [LIST[a:b][:2] for a, b in spans[1]] == ["2°"]
 
 
 def test_what_is_thought_chooses_nothing() -> None:
@@ -203,18 +261,19 @@ def test_no_word_is_shown_that_is_not_the_laws_or_the_lists(raw: str, cut: int) 
 
     law = {article.id: article for article in LAW}
     passages = [part for part in shown if isinstance(part, PassagePart)]
+    above: tuple[str, set[int]] = ("", set())
     for part in passages:
         article = law[part.article_id]
         own = units(article.text, article.language)
         whole = {
             i for i, (a, b) in enumerate(own.spans) for start, end in part.spans if start <= a and b <= end
         }
+        beside = above[1] if above[0] == article.id else set()
+        above = article.id, beside | whole
         assert all(0 <= start < end <= len(article.text) for start, end in part.spans)
-        assert own.closure(whole - _leads(own.items, whole)) == tuple(
-            sorted(whole)
-        )  # nothing is missing beside it
-        assert own.runs(whole - _leads(own.items, whole)) == part.spans  # whole units, in order
-        assert set(part.brought) <= {own.spans[i] for i in whole}
+        assert set(own.closure(whole - _leads(own.items, whole))) <= whole | beside  # nothing is missing
+        assert own.joined(whole) == part.spans  # whole units, in order
+        assert set(part.brought) < {own.spans[i] for i in whole}
         assert article.id != "EVIL"
     assert len(passages) <= MOST_PASSAGES
     assert sum(b - a for part in passages for a, b in part.spans) <= MOST_CHARACTERS + len(RULE)

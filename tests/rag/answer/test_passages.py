@@ -71,6 +71,15 @@ def test_a_short_text_is_shown_whole() -> None:
         ("it", "Il canone si paga ogni mese. Tuttavia le parti possono convenire altro.", 0, [0, 1]),
         ("nl", "De verhuurder betaalt terug. Hij heeft twee maanden.", 1, [0, 1]),
         ("nl", "De huur wordt maandelijks betaald. Echter kan een jaar worden afgesproken.", 0, [0, 1]),
+        (
+            "fr",
+            "Le meunier part. Les fils, frères et sœurs peuvent alors entrer. Un acte est dressé.",
+            1,
+            [0, 1],
+        ),
+        ("fr", "Le meunier part. Si la roue casse, le juge peut alors ordonner sa réparation.", 1, [1]),
+        ("fr", "Le meunier part. Le gardien qui tient le registre des moulins en est informé.", 1, [0, 1]),
+        ("fr", "Le meunier part. Le gardien doit être informé.", 1, [1]),
         ("zh", "出租人应当返还押金。该期限为两个月。租金按月支付。", 1, [0, 1]),
         ("zh", "租金按月支付。但是当事人可以另行约定。", 0, [0, 1]),
     ],
@@ -79,6 +88,89 @@ def test_what_points_back_or_narrows(language: str, text: str, wanted: int, show
     text = f"{text} {LONG}"
     found = units(text, language)
     assert list(found.closure([wanted])) == shown
+
+
+REST = "Le vent passe sur la colline, et personne ne peut le détourner de la vallée. " * 4
+FAR = {  # the rule, what stands between, the limit
+    "fr": ("Le moulin se loue. Le bail est écrit. Le sel se paie à part. L'usage est libre.", [
+        "Une personne mariée n'est pas concernée.",
+        "Vous n'avez pas ces droits si le bailleur refuse.",
+        "Cet article ne s'applique pas aux barques.",
+        "La garantie ne joue pas si la roue était cassée.",
+        "Il peut le résilier si la rivière gèle.",
+        "Le juge peut la refuser par équité.",
+        "Le tribunal peut y mettre fin.",
+        "Un acte privé suffit s'il est enregistré.",
+        "Ces deux droits sont exclus en cas de fraude.",
+    ]),
+    "en": ("The mill is let. The lease is in writing. Salt is paid apart. Use is free.", [
+        "This section does not apply to boats.",
+        "Millers under age are not concerned.",
+        "The court may terminate it.",
+        "A private deed is enough if it is registered.",
+    ]),
+    "de": ("Die Mühle wird vermietet. Der Vertrag ist schriftlich. Salz kostet extra. Nutzung ist frei.", [
+        "Diese Vorschrift gilt nicht für Boote.",
+        "Minderjährige sind davon ausgenommen.",
+        "Das Gericht kann sie jederzeit aufheben.",
+        "Eine Abschrift genügt, wenn sie beglaubigt ist.",
+    ]),
+    "it": ("Il mulino si affitta. Il contratto è scritto. Il sale si paga a parte. L'uso è libero.", [
+        "Il presente articolo non si applica alle barche.",
+        "Chi ha rinunciato non ha questo diritto.",
+        "Il giudice può revocarlo.",
+        "Una copia basta se è autenticata.",
+    ]),
+    "nl": ("De molen wordt verhuurd. Het contract is schriftelijk. Zout kost extra. Gebruik is vrij.", [
+        "Dit artikel is niet van toepassing op boten.",
+        "De rechter kan het op elk moment beëindigen.",
+        "Een afschrift volstaat als het gewaarmerkt is.",
+    ]),
+    "zh": ("磨坊可以出租。合同采用书面形式。盐另行支付。使用不受限制。", [
+        "本条对船舶不适用。",
+        "出租船舶的，不适用本条第一款的规定。",
+        "法院可以撤销该权利。",
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "limit"), [(of, limit) for of in FAR for limit in FAR[of][1]])
+def test_a_limit_further_down_comes_with_each_sentence_that_it_takes_back(language: str, limit: str) -> None:
+    found = units(f"{FAR[language][0]} {limit} {REST}", language)
+
+    assert 4 in found.closure([0])
+    assert 4 in found.closure([2])
+    assert 0 in found.closure([4])
+    assert 4 not in found.closure([5])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Il doit informer les autres, sinon la vente ne vaut pas.",
+        "Le meunier peut vendre si cet article ne joue pas.",
+        "La publication ne vaut plus après un an.",
+        "Le juge peut aussi le révoquer pour cause légitime.",
+        "L'enfant n'a pas ce discernement.",
+        "La vente ne vaut pas contre les créanciers.",
+    ],
+)
+def test_what_only_looks_like_a_limit_of_all_before_it(other: str) -> None:
+    assert 4 not in units(f"{FAR['fr'][0]} {other} {LONG}", "fr").closure([0])
+
+
+def test_a_limit_takes_back_its_paragraph_and_one_that_is_a_paragraph_the_article() -> None:
+    law = (
+        "(1) Er zahlt. Er haftet. Frist ist Mai.\n"
+        "(2) Salz kostet. Korn kostet. Diese Regel gilt nicht für Boote."
+    )
+    found = units(f"{law}\n(3) Absatz 1 gilt nicht für Kinder.\n{LONG}", "de")
+    limit, article = 5, 6
+
+    assert limit in found.closure([3])
+    assert limit not in found.closure([0])
+    assert article in found.closure([0])
+    assert article in found.closure([4])
 
 
 LIST = f"""Sont payés en priorité :

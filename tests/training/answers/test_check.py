@@ -49,6 +49,8 @@ def said(raw: str, **changes: Any) -> WholeAnswer:
         ("A1.1-A1.3, then [A2.1]", {"K": {0, 1, 2}, "W": {0}}),
         ("A1.2-3", {"K": {1, 2}}),
         ("A1:2", {"K": {1}}),
+        ("A1§2-A1§3", {"K": {1, 2}}),
+        (f"{SHORT} Et les clés : A1.1", {"K": {0}, "W": {0}}),  # one copied, one numbered
         ("7.2 et 9-1.1", {"K": {1}, "W": {0}}),
         ("<think>A2.1 is about wind</think>A1.2", {"K": {1}}),
         ("A1.9, A3.1, A1.0", {}),  # there are none such
@@ -110,6 +112,9 @@ def test_outcomes_by_hand() -> None:
     other = [{"K": frozenset({0, 1})}]
     assert outcome("misleading", {1}, {0, 1, 2}, beside=other) == "useful"  # made up for
     assert outcome("misleading", {1}, {0, 1, 2}, also=True, beside=other) == "misleading"
+    rule = [{"K": frozenset({0})}]
+    assert outcome("useful", {0, 3}, {0}, beside=rule) == "useful"  # another found the rule to be enough
+    assert outcome("useful", {0, 2}, {0}, beside=rule) == "misleading"  # but the exception was its own
     assert outcome("useful", set(), {0, 1, 2}, beside=other) == "useful"  # nothing of its choice can be read
     assert outcome("useful", set(), {0}, beside=other) == "misleading"
     assert outcome("useful", set(), {0}) == "misleading"  # nobody chose that
