@@ -1,9 +1,10 @@
 """`python -m training.everyday`: what the law that ships answers of 300 questions about ten troubles of life.
 
-The questions (`indexes/builtin/questions_everyday.jsonl`) were written from situations and labelled twice apart
-from the official text, whether or not their articles ship. An answerable question is helped by an article
-that both labels name, at least one of them as the core of the answer; one that another law governs, or none,
-is told so when the page says so: by a topic of another law, another country, another matter, or doubt.
+The questions (`indexes/builtin/questions_everyday.jsonl`) were written from situations and labelled twice
+apart from the official text, whether or not their articles ship. An article answers if both labels name it,
+at least one of them as the core of the answer; it is useful if both name it at all. A question that another
+law governs, or none, is told so when the page says so: by a topic of another law, another country, another
+matter, or doubt.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class EverydayQuestion:
     id: str
     question: str
     cites: frozenset[tuple[str, str]]  # code and number of the articles that answer
+    helps: frozenset[tuple[str, str]]  # of others that are useful
     trouble: str
     split: str
     kind: str  # of KINDS
@@ -52,6 +54,7 @@ class Outcome:
 
     question: EverydayQuestion
     rank: int | None  # of the first article that answers, from 1; None: not among those shown
+    useful: int | None  # of the first that answers or is useful
     told: bool  # that no article that is loaded answers
 
 
@@ -72,9 +75,17 @@ def _parse(record: Record) -> EverydayQuestion:
     if kind not in KINDS or split not in HALVES or len(codes) != len(numbers):
         cure = f"Write one of {', '.join(KINDS)}, dev or test, and as many codes as numbers"
         raise UnfitError(SkipReason.WRONG_TYPE, f"kind {kind}, split {split}, {len(codes)} codes", cure)
-    cites = frozenset(zip(codes, numbers, strict=True))
+    helps = record.get("helps", [])
+    if not isinstance(helps, list) or not all(isinstance(each, list) and len(each) == 2 for each in helps):
+        raise UnfitError(SkipReason.WRONG_TYPE, f"helps is {helps!r}", 'Write [["CODE", "NUMBER"], ...]')
     return EverydayQuestion(
-        name(whole, "id"), text(whole, "question"), cites, name(whole, "category"), split, kind
+        name(whole, "id"),
+        text(whole, "question"),
+        frozenset(zip(codes, numbers, strict=True)),
+        frozenset((str(code), str(number)) for code, number in helps),
+        name(whole, "category"),
+        split,
+        kind,
     )
 
 
@@ -85,9 +96,12 @@ def outcomes(questions: Iterable[EverydayQuestion], engine: Engine) -> Iterator[
             continue
         result = engine.ask(each.question, k=max(WITHIN))
         decision = screen_question(each.question, result, engine.card, leaves=False)
-        found = ((shown.article.code, shown.article.article_no) for shown in result.shown)
-        rank = next((at for at, cite in enumerate(found, start=1) if cite in each.cites), None)
-        yield Outcome(each, rank, bool(result.elsewhere) or decision.reason is not None)
+        found = [(shown.article.code, shown.article.article_no) for shown in result.shown]
+        first, useful = (
+            next((at for at, cite in enumerate(found, start=1) if cite in wanted), None)
+            for wanted in (each.cites, each.cites | each.helps)
+        )
+        yield Outcome(each, first, useful, bool(result.elsewhere) or decision.reason is not None)
 
 
 def counts(found: Sequence[Outcome]) -> Mapping[str, tuple[int, int]]:
@@ -95,7 +109,11 @@ def counts(found: Sequence[Outcome]) -> Mapping[str, tuple[int, int]]:
     answered = [each for each in found if each.question.kind == "answer"]
     others = [each for each in found if each.question.kind != "answer"]
     made = {
-        f"in {most}": (sum(each.rank is not None and each.rank <= most for each in answered), len(answered))
+        f"{what} in {most}": (sum(at is not None and at <= most for at in ranks), len(answered))
+        for what, ranks in (
+            ("answer", [each.rank for each in answered]),
+            ("useful", [each.useful for each in answered]),
+        )
         for most in WITHIN
     }
     made["wrongly told"] = (sum(each.told for each in answered), len(answered))
@@ -120,22 +138,20 @@ def _lines(found: Sequence[Outcome]) -> Iterator[str]:
     by_trouble: dict[str, list[Outcome]] = defaultdict(list)
     for each in found:
         by_trouble[each.question.trouble].append(each)
-    yield f"{'':14}" + "".join(f"{key:>18}" for key in counts(found))
+    yield f"{'':14}" + "".join(f"{key:>14}" for key in counts(found))
     for trouble, own in [*by_trouble.items(), ("all", list(found))]:
         cells = []
         for right, of in counts(own).values():
             value = wilson(right, of) if of else None
             share = f"{100 * value.value:.0f} ({100 * value.low:.0f}-{100 * value.high:.0f})" if value else ""
-            cells.append(f"{right}/{of} {share}" if trouble == "all" else f"{right}/{of}")
-        yield f"{trouble:14}" + "".join(f"{cell:>18}" for cell in cells)
+            cells.append(share if trouble == "all" else f"{right}/{of}")
+        yield f"{trouble:14}" + "".join(f"{cell:>14}" for cell in cells)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask, print a table and write the record; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m training.everyday", description=__doc__)
-    parser.add_argument(
-        "--index", help="name or folder of the index that is asked; default: the one that ships"
-    )
+    parser.add_argument("--index", help="name or folder of the index that is asked; default: what ships")
     parser.add_argument("--half", choices=HALVES, default="dev", help="dev to choose by, test to report")
     parser.add_argument("--output", type=Path, help="JSON of counts, intervals and every question's outcome")
     parsed = parser.parse_args(arguments)
@@ -158,7 +174,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "corpus_sha256": engine.info.corpus_sha256,
             "counts": _record(found),
             "questions": {
-                each.question.id: {"kind": each.question.kind, "rank": each.rank, "told": each.told}
+                each.question.id: {
+                    "kind": each.question.kind,
+                    "rank": each.rank,
+                    "useful": each.useful,
+                    "told": each.told,
+                }
                 for each in found
             },
         }
