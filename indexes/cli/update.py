@@ -11,8 +11,9 @@ from indexes.cli.importing import ImportedCorpus, bring_in, prepared, typed_card
 from indexes.cli.progress import Bars
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
+from indexes.corpus.corpus import Corpus, read
 from indexes.corpus.import_record import merge_with_record
-from indexes.store import paths
+from indexes.store import outdated, paths
 from indexes.store.history import listed, roll_back
 from indexes.store.manifest import read as read_manifest
 from indexes.store.versions import check_version_count
@@ -25,6 +26,10 @@ from rag.corpus.card import CorpusCard
 def update_law(parsed: argparse.Namespace) -> Iterator[str]:
     """Bring corpus and index up to date with new law, or say what would change; yield what is to be said."""
     check_version_count(parsed.keep)
+    digest = _digest(parsed.name)
+    if digest is not None:
+        yield from _mark_outdated(parsed, digest)
+        return
     imported, start, questions_kept = _read(parsed)
     name, corpus = parsed.name, imported.corpus
     yield f"{name}: read as {imported.source}, sha256 {corpus.sha256[:12]}…"
@@ -54,6 +59,31 @@ def update_law(parsed: argparse.Namespace) -> Iterator[str]:
     encoder = f", {done.encoded:,} encoded by {manifest.encoder['name']}" if manifest.encoder else ""
     yield f"{name}: {done.analysed:,} articles analysed{encoder}; version {done.version.name} is in use"
     yield f"back: {paths.command(f'rollback {name}')}"
+
+
+def _digest(name: str) -> Corpus | None:
+    """Return the corpus of an index whose summaries say what they were written from; None of any other."""
+    if name != paths.BUILTIN and paths.in_use(paths.index_folder(name)) is None:
+        return None
+    corpus = read(paths.locate(name)[0] / "corpus")
+    written = corpus.card.text_kind == "summary" and any(facts.official for facts in corpus.facts.values())
+    return corpus if written or name == paths.BUILTIN else None
+
+
+def _mark_outdated(parsed: argparse.Namespace, digest: Corpus) -> Iterator[str]:
+    """Hold a digest against newer law, and note which summaries it has left behind."""
+    imported = bring_in(parsed, {"language": digest.card.language})
+    prints = {id_: facts.official for id_, facts in digest.facts.items() if facts.official}
+    found = outdated.compare(digest.articles, prints, imported.corpus.articles)
+    yield f"{parsed.name}: held against {imported.source}, sha256 {imported.corpus.sha256[:12]}…"
+    for line in outdated.lines(found, {article.id: article for article in digest.articles}):
+        yield f"  {line}"
+    if parsed.dry_run:
+        yield "dry run: nothing was written"
+        return
+    place = outdated.write(digest.sha256, found, imported.corpus.sha256)
+    yield f"{parsed.name}: {len(found.articles):,} summaries are out of date; their time limits are hidden"
+    yield f"noted in {place}; an update with a later law notes it anew"
 
 
 def _read(parsed: argparse.Namespace) -> tuple[ImportedCorpus, Start, int]:

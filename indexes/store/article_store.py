@@ -15,7 +15,8 @@ import mmap
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, overload
 
@@ -26,6 +27,7 @@ from indexes.corpus.articles import ValueCache, parse_article
 from indexes.corpus.corpus import ARTICLES
 from indexes.corpus.facts import read_facts
 from indexes.formats.validation import UnfitError
+from indexes.store import outdated
 from rag.corpus.articles import Articles, Inverted, Numbers
 from rag.corpus.asker_situations import mentions, situations
 from rag.corpus.facts import ArticleFacts
@@ -77,13 +79,16 @@ def is_stored(folder: Path) -> bool:
 class StoredArticles(Articles):
     """The articles of an index that was built with their columns."""
 
-    def __init__(self, folder: Path, cure: str) -> None:
+    def __init__(self, folder: Path, cure: str, sha256: str = "") -> None:
         """Open what `write` wrote; `cure` is the command that builds the index, for errors.
+
+        `sha256` is the identity of the corpus, by which out-of-date summaries are known.
 
         Raises:
             DamagedIndex, OSError, ValueError, KeyError: a file is missing or is something else.
         """
-        self._file, self._cure, place = folder / FILE, cure, folder / FOLDER
+        self._file, self._cure, self._sha256, place = folder / FILE, cure, sha256, folder / FOLDER
+        self._facts = lru_cache(maxsize=1)(self._read_facts)
         with self._file.open("rb") as file:
             self._lines = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._begins = _load(place / "begins")
@@ -106,13 +111,19 @@ class StoredArticles(Articles):
         if (self[0].id, self[-1].id) != (ids[0], ids[-1]):  # what is broken throughout is told at once
             raise ValueError(f"{self._file} holds other articles than its index")
 
-    @cached_property
+    @property
     def facts(self) -> Mapping[str, ArticleFacts]:  # type: ignore[override]  # read when first looked at
         """What stands beside articles; DamagedIndex says that the file cannot be read."""
+        return self._facts(outdated.stamp(self._sha256))
+
+    def _read_facts(self, _: int) -> Mapping[str, ArticleFacts]:
         try:
-            return read_facts(self._file.parent, self.by_id)
+            found = read_facts(self._file.parent, self.by_id)
+            for id_ in outdated.read(self._sha256).keys() & found.keys():
+                found[id_] = replace(found[id_], outdated=True)
         except BadInput as error:
             raise DamagedIndex(f"{error}: run {self._cure}") from error
+        return found
 
     def __len__(self) -> int:
         """Count the articles."""

@@ -196,7 +196,9 @@ def _read_law(folder: Path, manifest: Manifest, cure: str) -> _Law:
     questions = [cited.question for cited in read_cited(path)] if path is not None else []
     # the file is written in canonical form, and was held against the manifest
     sha256 = str(manifest.files[article_store.FILE]["sha256"])
-    return _Law(read_card(place / CARD), article_store.StoredArticles(folder, cure), questions, sha256)
+    return _Law(
+        read_card(place / CARD), article_store.StoredArticles(folder, cure, sha256), questions, sha256
+    )
 
 
 def _of_questions(analyser: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense | None) -> Analyser:
