@@ -1,6 +1,6 @@
 """Findings that were re-read and accepted, each with its reason; they ship beside the summaries.
 
-`accepted.json` is a list of records: article_no, kind and detail of the finding, the reason, and of
+`accepted.json` is a list of records: article, kind and detail of the finding, the reason, and of
 which summary it was said (`fingerprint`). An acceptance lapses when the summary changes; one that
 fits no finding has to be taken out.
 """
@@ -17,7 +17,7 @@ from indexes.digest.finding import KINDS, Finding
 from rag.errors import BadInput
 
 FILE = "accepted.json"
-_KEYS = ("article_no", "kind", "detail", "summary", "reason")
+_KEYS = ("article", "kind", "detail", "summary", "reason")
 _DIGITS = 12  # of the hash: enough for some thousand summaries, and short in a diff
 
 
@@ -53,14 +53,14 @@ def fingerprint(summary: str) -> str:
 def settle(
     findings: Sequence[Finding], accepted: Iterable[Acceptance], summaries: Mapping[str, str]
 ) -> AcceptedFindings:
-    """Part the findings of all summaries (article number -> text) into the accepted and those left."""
+    """Part the findings of all summaries (article id -> text) into the accepted and those left."""
     current = frozenset(findings)
     prints = {number: fingerprint(text) for number, text in summaries.items()}
     good, lapsed, unfit = list[Acceptance](), list[Acceptance](), list[Acceptance]()
     for each in accepted:
         if each.finding not in current:
             unfit.append(each)
-        elif prints.get(each.finding.article_no) == each.summary:
+        elif prints.get(each.finding.article) == each.summary:
             good.append(each)
         else:
             lapsed.append(each)
@@ -103,5 +103,5 @@ def _acceptance(record: object, place: str) -> Acceptance:
             raise BadInput(f"{place}: {key} is {record[key]!r}. Give a text that is not empty.")
     if record["kind"] not in KINDS:
         raise BadInput(f"{place}: no kind {record['kind']!r}. Give one of: {', '.join(KINDS)}.")
-    finding = Finding(record["article_no"], record["kind"], record["detail"])
+    finding = Finding(record["article"], record["kind"], record["detail"])
     return Acceptance(finding, record["summary"], record["reason"])

@@ -30,4 +30,4 @@ def check(official: Article, summary: Article) -> tuple[Finding, ...]:
         shared_words(law, ours),
         reading(law, ours),
     )
-    return tuple(Finding(official.article_no, kind, detail) for kind, detail in dict.fromkeys(remarks))
+    return tuple(Finding(summary.id, kind, detail) for kind, detail in dict.fromkeys(remarks))

@@ -39,6 +39,6 @@ Remark: TypeAlias = tuple[str, str]  # what a rule yields: one of KINDS, and the
 class Finding:
     """One thing about a summary that a person has to look at."""
 
-    article_no: str
+    article: str  # id of the summary
     kind: str  # one of KINDS
     detail: str  # the words or figures that it is about
