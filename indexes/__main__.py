@@ -194,7 +194,7 @@ def _results(parsed: argparse.Namespace) -> None:
 
 def _export(parsed: argparse.Namespace) -> None:
     if parsed.name == paths.BUILTIN:
-        corpus = complete_corpus(paths.builtin())
+        corpus = complete_corpus(paths.builtin(), written=True)
     elif not (place := paths.corpus_folder(parsed.name)).is_dir():
         raise MissingIndex(f"no corpus named {parsed.name!r}: {paths.command('list')} shows those there are")
     else:

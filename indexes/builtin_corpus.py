@@ -37,6 +37,7 @@ from indexes.formats.validation import Inspection, SkipReason, UnfitError
 from indexes.store.manifest import Manifest, stamp, verify
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN
+from indexes.update.reuse import EXACT
 from indexes.update.term_counts import canonical
 from rag.corpus.card import CorpusCard
 from rag.corpus.facts import ArticleFacts
@@ -103,7 +104,8 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
         made.mkdir()
         encoder.save(made / "encoder")
         version = f"{card.law_date}-{shipped.sha256[:8]}"
-        settings = BuildSettings(learned=ranker(folder), fusion=FUSION)
+        # four times smaller; the first ten are the same (docs/builtin-law.md)
+        settings = BuildSettings(learned=ranker(folder), fusion=FUSION, vectors="8bit")
         learnt = to_learn_from(shipped.questions)
         searched = searched_articles(shipped, full)
         counts = count(searched, cut, progress).with_questions(learnt, cut.terms)
@@ -118,6 +120,8 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
             encoder.encode_articles(searched),
         )
         manifest = write_index(made, parts, BUILTIN, version, settings)
+        (made / EXACT).unlink()  # an update would start from it; what ships is made again instead
+        manifest = stamp(replace(manifest, files={}), made)
         if (folder / INDEX).exists():
             (folder / INDEX).replace(Path(scratch) / "former")
         made.replace(folder / INDEX)
@@ -205,7 +209,7 @@ def assemble(law: Sequence[Article], card: CorpusCard, prefixes: Mapping[str, st
             raise BadInput(f"{article.code} has no prefix: give it one in {LAWS}")
         id_ = article_id(cite[1], prefixes[article.code])
         own = replace(article, id=id_, article_no=cite[1], text=left.pop(cite), references=())
-        articles.append(replace(own, language="fr", jurisdiction="FR"))
+        articles.append(replace(own, language=None, jurisdiction=None))  # the card says it once
         facts[id_] = replace(digest.facts.get(cite, ArticleFacts()), official=fingerprint(article.text))
     if left:
         some = "; ".join(" ".join(cite) for cite in [*left][:5])
@@ -295,13 +299,24 @@ def read_test_questions(index: Path) -> tuple[Question, ...]:
     return read_questions(index.parent / TEST, articles)
 
 
-def complete_corpus(index: Path) -> Corpus:
+def complete_corpus(index: Path, *, written: bool = False) -> Corpus:
     """Return the corpus that ships with all its questions, each with its split.
 
+    With `written`, without the articles that nobody has summarised, of which there is no text to give.
     Those that the index learns from are "train"; test questions that the law answers follow, "dev" or
     "test". Those without an answer are in no qrels, so they stay in their own file.
     """
     shipped = corpora.read(index / "corpus")
     learnt = tuple(replace(q, split="train") for q in shipped.questions)
     annotated = tuple(q for q in read_test_questions(index) if q.article_ids)
-    return replace(shipped, questions=(*learnt, *annotated))
+    if not written:
+        return replace(shipped, questions=(*learnt, *annotated))
+    articles = tuple(article for article in shipped.articles if article.text)
+    kept = {article.id for article in articles}
+    questions = [
+        replace(q, article_ids=gold)
+        for q in (*learnt, *annotated)
+        if (gold := tuple(id_ for id_ in q.article_ids if id_ in kept))
+    ]
+    facts = {id_: each for id_, each in shipped.facts.items() if id_ in kept}
+    return replace(shipped, articles=articles, questions=tuple(questions), facts=facts)

@@ -1,7 +1,7 @@
 """The questions that ship, for whoever imports the official text of the law that they are about.
 
-They are attached by code and article number, so they fit any edition: those of the French Code civil, which
-the index that ships learns from, and those that were written for Chinese national law.
+They are attached by code and article number, so they fit any edition: those of French law, which the index
+that ships learns from, and those that were written for Chinese national law.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited
 from indexes.store.paths import builtin
 from rag.corpus.card import CorpusCard
 
-_AS_PUBLISHED = frozenset({"stard", "stard-original"})  # sources
+_AS_PUBLISHED = frozenset({"stard", "stard-original", "fr-everyday"})  # sources
 WRITTEN = Path(__file__).parent / "written"  # a folder for each language, with a card
 
 

@@ -58,7 +58,9 @@ def read_removed(folder: Path) -> tuple[RemovedArticle, ...]:
                 extras = record.get("extras")
                 why, instead = optional(record, "removed_for"), optional(record, "moved_to")
                 columns = extras if isinstance(extras, Mapping) else {}
-                found.append(RemovedArticle(parse_article(record), why or "", instead, columns))
+                found.append(
+                    RemovedArticle(parse_article(record, textless=True), why or "", instead, columns)
+                )
             except UnfitError as unfit:
                 inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
     return tuple(found)

@@ -13,13 +13,15 @@ from pathlib import Path
 
 from indexes.corpus.corpus import read
 from indexes.corpus.questions import question_record
-from indexes.store.paths import locate
+from indexes.store.paths import BUILTIN, locate
 from rag.errors import BadInput
 from rag.feedback import Feedback, FeedbackEntry, FeedbackReason, count_feedback, from_environment
 from rag.types import Question
 
 CATEGORY = "feedback"
 _AGAINST = (FeedbackReason.NOT_THE_LAW, FeedbackReason.WRONG_ARTICLE)  # of one article: it does not answer
+
+FORMER = "code-civil"  # the name of the card that shipped while it held one code
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ def feedback(parsed: argparse.Namespace) -> Iterator[str]:
 def _export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[str]:
     folder, _ = locate(name)
     corpus = read(folder / "corpus")
-    of = {name, corpus.card.name}  # the index that ships is opened as builtin and named by its manifest
+    # the index that ships is opened as builtin and named by its card, which had another name before
+    of = {name, corpus.card.name, *((FORMER,) if name == BUILTIN else ())}
     made = annotated((word for word in words if word.index in of), {a.id for a in corpus.articles})
     lines = []
     for question, wrong in made.questions:  # "negatives" is the column that BSARD's hard negatives come in

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -229,7 +230,10 @@ def _gold(cited_questions: CitedQuestions, articles: _ArticleCounts) -> Gold:
 
 def _articles(path: Path, found: _ArticleCounts, progress: Progress) -> Iterator[Article]:
     inspection = Inspection()
-    for place, _, article in inspection.parsed(records(path, inspection, progress), articles_.parse_article):
+    parse = partial(
+        articles_.parse_article, textless=True
+    )  # the corpus was held against its card when it was read
+    for place, _, article in inspection.parsed(records(path, inspection, progress), parse):
         key = hash(article.id)
         if key in found.known:
             problem, cure = f"id {article.id!r} was already used", "Give every article an id of its own"

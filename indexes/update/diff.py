@@ -152,7 +152,11 @@ def compare(former: FormerCorpus, corpus: Corpus) -> CorpusDiff:
     same_id = np.array([at.get(line, -1) for line in lines], dtype=np.int64)
     same_words = same_id.copy()
     new = set(lines)
-    left = {i: parse_article(json.loads(line)) for i, line in enumerate(former.lines) if line not in new}
+    left = {
+        i: parse_article(json.loads(line), textless=True)
+        for i, line in enumerate(former.lines)
+        if line not in new
+    }
     gone = {article.id: article for article in left.values()}
     was_at = {article.id: i for i, article in left.items()}
     come = {corpus.articles[i].id: corpus.articles[i] for i in np.flatnonzero(same_id < 0)}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ from rag.engine.engine import Engine
 from rag.engine.notices import signals_of
 from rag.errors import BadInput, PandectError
 from rag.ltr.reranker import KEYWORD, MEANING
-from rag.types import Bools
+from rag.types import Bools, Question
+from training import everyday
 from training.confidence import calibration
 from training.confidence.calibration import FALSE_ALARMS, AnsweredQuestions, CalibrationPlan, OutOfFold
 from training.eval import report
@@ -91,7 +92,7 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
         raise BadInput(
             'confidence is fitted to one half and measured on the other: give each question a "split"'
         )
-    questions = (*test, *dev)
+    questions = (*test, *dev, *_everyday(corpus))
     hybrid = engine.searcher.retriever("hybrid", engine.searcher.expansion("hybrid"))
     rows, labels = [], []
     for question in questions:
@@ -102,6 +103,17 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
         labels.append(bool({hit.article_id for hit in fused} & set(question.article_ids)))
     dev_half = np.array([q.split == "dev" for q in questions])
     return AnsweredQuestions(questions, np.array(rows, np.float64), np.array(labels, np.float64), dev_half)
+
+
+def _everyday(corpus: Corpus) -> Iterator[Question]:
+    """Yield the questions of everyday life, each with the articles of the corpus that are useful."""
+    ids = {(article.code, article.article_no): article.id for article in corpus.articles}
+    for each in everyday.read():
+        if each.kind != "disputed":
+            gold = tuple(sorted(ids[cite] for cite in each.cites | each.helps if cite in ids))
+            kind = each.trouble if each.kind == "answer" else f"everyday, {each.kind}"
+            if gold or each.kind != "answer":  # what does not ship is no answer of it, and no proof of none
+                yield Question(each.id, each.question, gold, kind, split=each.split)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -153,7 +165,7 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         unanswerable=len(answered.labels) - gold,
         seed=plan.seed,
         tuned_on="the other folds",
-        learnt_from=f"the dev half of the test questions, and {DEV}",
+        learnt_from=f"the dev halves of the test and everyday questions, and {DEV}",
     )
     entry["confidence"] = found | {
         "without_elsewhere": bare,

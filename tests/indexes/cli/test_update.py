@@ -272,7 +272,7 @@ def test_what_cannot_be_updated(typed: Typed, law: Files, home: Path) -> None:
     assert "run python -m indexes import PATH --name village --build" in err
     install(settings=None)
     assert "run python -m indexes build village" in typed("update", "village", path)[2]
-    assert "is the index that ships and is only read" in typed("update", "builtin", path)[2]
+    assert "give a law that holds one of its codes" in typed("update", "builtin", path)[2]
     install()
     assert "keep 2 versions at least" in typed("update", "village", path, "--keep", "1")[2]
     assert "the index has no encoder" in typed("update", "village", path, "--refit")[2]

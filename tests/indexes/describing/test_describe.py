@@ -256,7 +256,7 @@ def test_list_and_export_name_the_licence(
     capsys.readouterr()
     assert main(["list"]) == 0
     builtin, second, third = capsys.readouterr().out.splitlines()
-    assert builtin.endswith("(numéros, titres, liens) (attribution)")
+    assert builtin.endswith("poids des mots) (attribution)")
     assert second.startswith("bare ")
     assert second.endswith("licence none stated (no grant)")
     assert third.endswith("licence CC0 (open)")

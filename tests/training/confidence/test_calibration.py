@@ -175,7 +175,7 @@ def test_the_dev_questions_that_ship_have_no_answer_and_are_not_those_of_the_tes
         for q in read_questions(folder.parent / "questions_test.jsonl", articles)
     }
     kinds = [q.category for q in dev]
-    assert {kinds.count(kind) for kind in kinds} == {36}
+    assert min(kinds.count(kind) for kind in kinds) >= 10
     assert set(kinds) == {"other_french_law", "other_country", "not_law", "too_vague"}
     assert all(q.split == "dev" and not q.article_ids for q in dev)
     assert not test & {" ".join(q.text.casefold().split()) for q in dev}

@@ -472,7 +472,7 @@ def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
                "--systems", "bm25+questions", "--output", output) == 0  # fmt: skip
     entry = json.loads((output / "metrics.json").read_text(encoding="utf-8"))
     assert entry["learnt_from"] == "builtin"
-    assert [source["name"] for source in entry["sources"]][1:] == ["code-civil"]
+    assert [source["name"] for source in entry["sources"]][1:] == ["droit-courant"]
 
 
 @pytest.mark.slow
