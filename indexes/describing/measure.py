@@ -162,8 +162,10 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
         ids={id_ for _, cited in cited_questions for id_ in cited.question.article_ids},
         cites={cite for _, cited in cited_questions for cite in cited.cites},
     )
-    articles = _articles(articles_file(folder), found, named(progress, "reading articles"))
-    lengths = _lengths((_note_article(article, found, card).text for article in articles), units)
+    textless = card.text_kind == "summary"
+    articles = _articles(articles_file(folder), found, textless, named(progress, "reading articles"))
+    texts = (_note_article(article, found, card).text for article in articles)
+    lengths = _lengths(filter(None, texts), units)  # what nobody has summarised has no length
     total = found.codes.total()
     if not total:
         raise BadInput(f"{folder}: no articles in it. Give a corpus folder that holds some.")
@@ -228,11 +230,9 @@ def _gold(cited_questions: CitedQuestions, articles: _ArticleCounts) -> Gold:
     return found
 
 
-def _articles(path: Path, found: _ArticleCounts, progress: Progress) -> Iterator[Article]:
+def _articles(path: Path, found: _ArticleCounts, textless: bool, progress: Progress) -> Iterator[Article]:
     inspection = Inspection()
-    parse = partial(
-        articles_.parse_article, textless=True
-    )  # the corpus was held against its card when it was read
+    parse = partial(articles_.parse_article, textless=textless)
     for place, _, article in inspection.parsed(records(path, inspection, progress), parse):
         key = hash(article.id)
         if key in found.known:
