@@ -27,8 +27,10 @@ def test_many_codes_stand_under_their_themes_in_one_order() -> None:
     found = CARD.by_theme(NAMES)
 
     assert list(found.items()) == [
-        ("housing", ("Loi A", "Loi B")), ("work", ("Loi A",)), ("other", ("Loi C", "Loi D", "Loi E", "Loi F")),
-    ]  # fmt: skip
+        ("housing", ("Loi A", "Loi B")),
+        ("work", ("Loi A",)),
+        ("other", ("Loi C", "Loi D", "Loi E", "Loi F")),
+    ]
     assert set(found) <= set(THEMES)
     assert CARD.by_theme(NAMES[:5]) == {}  # few enough to be read
     assert PLAIN.by_theme(NAMES) == {}

@@ -122,7 +122,7 @@ def test_time_limits_stand_under_the_text_and_amounts_below() -> None:
     shown = card(ARTICLES[1], facts=FACTS)
     limits = shown.one(class_="pd-limits")
 
-    assert [li.text for li in limits.all("li")][0] == (
+    assert limits.all("li")[0].text == (
         "Délai\u00a0: 2 mois — faire couper l'arbre (à partir de\u00a0: la lettre du voisin). "
         "Sinon\u00a0: le voisin peut agir"
     )
