@@ -6,6 +6,7 @@ An answer without any model: the sentence of each of the first articles that bes
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import streamlit as st
 
@@ -196,7 +197,9 @@ def _limits(extract: Extract, cited: CitedArticles, told: set[tuple[str, str]]) 
         quoted = start >= 0 and any(a < start + len(limit.clause) and start < b for a, b in extract.spans)
         limits.append((not quoted, limit))
     limits = [each for each in limits if (each[1].what, each[1].within) not in told]
-    first = [limit for _, limit in sorted(limits, key=lambda each: each[0])[:LIMITS]]
+    # in short: what happens else stands on the card, which a phone shows next
+    ordered = sorted(limits, key=lambda each: each[0])
+    first = [replace(limit, otherwise="") for _, limit in ordered[:LIMITS]]
     if not first:
         return Html()
     told.update((limit.what, limit.within) for limit in first)

@@ -148,7 +148,8 @@ def test_the_time_limits_of_a_quoted_article_are_told_once() -> None:
         ["2 mois", "3 ans"],
         ["4 ans", "5 ans"],
     ]
-    assert "x5" not in engine.facts
+    assert "(from: la lettre du voisin)" in box.all(class_="pd-limits")[0].text
+    assert "Otherwise" not in box.text  # its card says it
     assert len(box.all("blockquote")) == 3  # what nobody has summarised says nothing
 
 
