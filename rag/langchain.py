@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rag.corpus.card import CorpusCard
     from rag.engine.engine import Engine
     from rag.engine.result import Result
-    from rag.types import Shown
+    from rag.types import Article, Shown
 
 DESCRIPTION = """\
 Finds the articles of law that answer a legal question, best first. Law: {title}{date}. \
@@ -56,11 +56,16 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the class is made when it i
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:  # noqa: ANN401
             result = self.engine.ask(query, k=self.k, where=self.where)
             return [
-                Document(s.article.text, id=s.article.id, metadata=metadata(s, result, self.engine.card))
+                Document(content(s.article), id=s.article.id, metadata=metadata(s, result, self.engine.card))
                 for s in result.shown
             ]
 
     return PandectRetriever
+
+
+def content(article: Article) -> str:
+    """Return the text of an article; where nobody has summarised it, its place in the law."""
+    return article.text or " › ".join((article.code, *article.headings, article.article_no))
 
 
 def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
@@ -72,9 +77,10 @@ def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
         "article_no": article.article_no,
         "headings": list(article.headings),
         "url": article.url,
+        "official_page": card.official_page(article.code, article.url)[0],  # of its code where it has none
         "valid_from": article.valid_from.isoformat() if article.valid_from else None,
         "valid_to": article.valid_to.isoformat() if article.valid_to else None,
-        "law_date": card.law_date.isoformat() if card.law_date else None,
+        "law_date": day.isoformat() if (day := card.dated(article.code)) else None,
         "rank": shown.rank,
         "score": shown.score,
         "reason": sorted(why.terms),  # stems of the question that stand in the article
@@ -84,7 +90,7 @@ def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
         "doubtful": result.doubtful,
         "licence": card.licence,
         "source": card.source,
-        "text_kind": card.text_kind,
+        "text_kind": card.text_kind if article.text else "none",  # nobody has summarised it
     }
 
 
@@ -104,7 +110,7 @@ def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str 
         return as_tool_output(engine.ask(question, k=k, where=where), engine.card)
 
     card = engine.card
-    date = f", as of {card.law_date.isoformat()}" if card.law_date else ""
+    date = f", as of {' to '.join(day.isoformat() for day in card.law_dates())}" if card.law_dates() else ""
     description = DESCRIPTION.format(title=card.title, date=date, language=card.language)
     made: BaseTool = StructuredTool.from_function(search, name=name, description=description)
     return made
@@ -130,5 +136,7 @@ def as_tool_output(result: Result, card: CorpusCard) -> dict[str, Any]:
         for row in item.moved:
             notices.append(f"What was {row.code} {row.old} now stands in {', '.join(row.new)}.")
     notices += [f"{m.typed!r} was read as {m.read!r}." for m in result.mended]
+    if unread := [shown.article.id for shown in result.shown if not shown.article.text]:
+        notices.append(f"No text is here of {', '.join(unread)}: read the official page before citing them.")
     articles = [{**metadata(shown, result, card), "text": shown.article.text} for shown in result.shown]
     return {"status": result.status, "notices": notices, "articles": articles}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
@@ -59,6 +59,7 @@ THEMES = (
     "housing", "work", "family", "consumers", "money", "health", "road", "justice", "foreigners", "land",
     "state", "other",
 )  # fmt: skip
+FEW_CODES = 5  # up to here nobody needs themes to find one
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,29 @@ class CorpusCard:
         """Return the day up to which a code was consolidated."""
         law = self.laws.get(code)
         return law.law_date if law is not None and law.law_date is not None else self.law_date
+
+    def law_dates(self, codes: Iterable[str] | None = None) -> tuple[date, ...]:
+        """Return the first and the last day up to which codes (all of them) were consolidated.
+
+        One day where they are the same, () where none is known.
+        """
+        known = map(self.dated, codes) if codes is not None else [self.law_date, *map(self.dated, self.laws)]
+        days = sorted({day for day in known if day is not None})
+        return (days[0], days[-1]) if len(days) > 1 else tuple(days)
+
+    def by_theme(self, codes: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the codes of each theme, in the order of `THEMES`; a code of several stands under each.
+
+        What has no theme stands under "other". {} where no code has one, and where they are few: a list of
+        them is short enough.
+        """
+        themes = {code: self.laws[code].themes if code in self.laws else () for code in codes}
+        if len(themes) <= FEW_CODES or not any(themes.values()):
+            return {}
+        found = {
+            each: tuple(c for c, own in themes.items() if each in (own or ("other",))) for each in THEMES
+        }
+        return {each: of for each, of in found.items() if of}
 
     def official_page(self, code: str, url: str | None) -> tuple[str | None, bool]:
         """Return where the official text of an article is, and whether that is the article's own address.

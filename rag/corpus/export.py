@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
 
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
+from rag.corpus.facts import ArticleFacts
 from rag.corpus.licence import provenance
 from rag.types import Article
 
@@ -32,6 +33,7 @@ class ArticleExtract:
     articles: tuple[Article, ...]
     question: str | None = None  # None unless the person wants it to go along
     day: date | None = None  # whose law was asked for
+    facts: Mapping[str, ArticleFacts] = field(default_factory=dict)  # article id -> what stands beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class ExportLabels:
     limits: tuple[str, ...]  # said before the first article
     official: str  # the label of the link to the official text
     facts: tuple[str, ...]  # of the index, said at the end
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)  # article id -> said below its text
 
 
 def to_markdown(extract: ArticleExtract, labels: ExportLabels) -> str:
@@ -62,8 +65,10 @@ def _markdown(extract: ArticleExtract, labels: ExportLabels) -> Iterator[str]:
         if article.headings:
             yield escape(" › ".join(article.headings))
         yield from (escape(line) for line in _lines(article.text))
-        if article.url and _TARGET.fullmatch(article.url):
-            yield f"[{escape(labels.official)}](<{article.url}>)"
+        yield from (f"*{escape(note)}*" for note in labels.notes.get(article.id, ()))
+        page, _ = extract.card.official_page(article.code, article.url)
+        if page and _TARGET.fullmatch(page):
+            yield f"[{escape(labels.official)}](<{page}>)"
     yield "---"
     yield "\n".join(f"- {escape(fact)}" for fact in labels.facts)
 
@@ -83,7 +88,8 @@ def to_json(extract: ArticleExtract) -> str:
 
     The keys: `format` (1), `index` (name, version), `corpus` (title, language, jurisdiction, law_date,
     text_kind, official_site, licence, licence_url, source, grant), `in_force_on`, `articles` (id, citation,
-    and the fields of the corpus format that it has), and `question` where the person wants it told.
+    the fields of the corpus format that it has, law_date and code_url where its code has them, time_limits,
+    amounts, note, outdated), and `question` where the person wants it told.
     """
     card = extract.card
     record: dict[str, Any] = {
@@ -99,13 +105,18 @@ def to_json(extract: ArticleExtract) -> str:
         }
         | provenance(card),
         "in_force_on": extract.day,
-        "articles": [_record(article, card) for article in extract.articles],
+        "articles": [_record(article, extract) for article in extract.articles],
     }
     if extract.question:
         record["question"] = extract.question
     return json.dumps(record, ensure_ascii=False, indent=1, default=date.isoformat) + "\n"
 
 
-def _record(article: Article, card: CorpusCard) -> dict[str, Any]:
-    given = {key: value for key, value in asdict(article).items() if value not in (None, ())}
-    return {"id": article.id, "citation": citation(article, card)} | given
+def _record(article: Article, extract: ArticleExtract) -> dict[str, Any]:
+    card, facts = extract.card, extract.facts.get(article.id, ArticleFacts())
+    page, own = card.official_page(article.code, article.url)
+    dated = card.dated(article.code) if article.code in card.laws else None  # else it is the corpus's
+    law = {"law_date": dated, "code_url": None if own else page}
+    said = {key: value for key, value in asdict(facts.shown).items() if value and key != "official"}
+    given = {key: value for key, value in (asdict(article) | law).items() if value not in (None, ())}
+    return {"id": article.id, "citation": citation(article, card)} | given | said

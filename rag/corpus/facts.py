@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +34,8 @@ class ArticleFacts:
     note: str = ""  # what a reader must know of the text: a decree is missing, it is amended soon
     official: str = ""  # fingerprint of the official text that the summary was written from
     outdated: bool = False  # the official text has changed since: what was read from it may be wrong
+
+    @property
+    def shown(self) -> ArticleFacts:
+        """What may be shown: no time limit and no amount that was read from a text that has changed since."""
+        return replace(self, time_limits=(), amounts=()) if self.outdated else self

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from gettext import c2py
@@ -129,6 +129,11 @@ class Interface:
         if day.day == 1:
             return self("1 {month} {year}", month=month, year=day.year)
         return self("{day} {month} {year}", day=day.day, month=month, year=day.year)
+
+    def span(self, days: Sequence[date]) -> str:
+        """Return the first and the last of some days, or the one that there is."""
+        first, last = self.day(days[0]), self.day(days[-1])
+        return first if first == last else self("{first} to {last}", first=first, last=last)
 
     def iso_day(self, text: str) -> str:
         """Return an ISO date in words, and anything else as it came."""

@@ -177,8 +177,11 @@ def _loaded(card: CorpusCard, info: IndexInfo, t: Interface) -> Iterator[tuple[s
     opening, after = t.how.brackets
     count = t.n("one article", "{count} articles", info.articles)
     yield t("Law"), join(tag("span", card.title, lang=card.language), opening, count, after)
-    if card.law_date is not None:
-        yield t("Law as of"), t.day(card.law_date)
+    days = card.law_dates()
+    if len(days) == 1:
+        yield t("Law as of"), t.day(days[0])
+    elif days:
+        yield t("Dates of the texts"), t.span(days)
     if card.text_kind == "summary":
         yield t("Texts"), t("unofficial summaries in plain words; each links to the official text")
     if card.source:

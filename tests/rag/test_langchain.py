@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,11 +15,12 @@ import pytest
 import indexes
 from rag.engine.engine import Engine
 from rag.types import Filter
+from tests.fakes.pages.ui_engine import CARD, LAWS, many_laws
 from tests.paths import ROOT
 
 pytest.importorskip("langchain_core", reason="langchain-core is not installed: pip install '.[llm]'")
 
-from rag.langchain import PandectRetriever, tool
+from rag.langchain import PandectRetriever, as_tool_output, content, metadata, tool
 
 TREE = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
 TAX = "combien d'impôt sur le revenu vais-je payer"
@@ -46,6 +48,20 @@ def test_documents_are_the_articles_that_the_engine_shows(engine: Engine) -> Non
     assert first["text_kind"] == "summary"
     assert "CC BY 4.0" in first["licence"]
     assert json.loads(json.dumps(first)) == first
+
+
+def test_an_article_that_nobody_has_summarised_is_told_and_not_empty() -> None:
+    card = replace(CARD, laws=LAWS)
+    result = many_laws().ask("un arbre voisin planté")
+    last = result.shown[-1]
+
+    assert content(last.article) == "Code des jeux › Titre 5 : De l'arbre › L5"
+    known = metadata(last, result, card)
+    assert (known["text_kind"], known["url"]) == ("none", None)
+    assert (known["official_page"], known["law_date"]) == ("https://law.example/code/5", "2025-03-15")
+    told = as_tool_output(result, card)
+    assert told["articles"][-1]["text"] == ""
+    assert told["notices"] == ["No text is here of x5: read the official page before citing them."]
 
 
 def test_asked_asynchronously_and_in_a_batch(engine: Engine) -> None:

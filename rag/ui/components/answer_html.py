@@ -6,6 +6,7 @@ An answer without any model: the sentence of each of the first articles that bes
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import streamlit as st
 
@@ -14,7 +15,8 @@ from rag.answer.extractive import FROM, Extract, Extractor
 from rag.answer.types import Answer, ClaimPart, Ending, GapPart, LinePart, Part, PassagePart
 from rag.engine.result import Result
 from rag.text.language import language_of
-from rag.ui.components.article_card import CitedArticles, Mark
+from rag.ui.components.article_card import NO_FACTS, CitedArticles, Mark, limit_html
+from rag.ui.components.article_history import dated_sentence
 from rag.ui.html import Html, bullets, folded, join, tag
 from rag.ui.i18n import N_, Interface
 
@@ -152,10 +154,10 @@ def _notes(answer: Answer, cited: CitedArticles) -> Iterator[str]:
 
 def notice_html(model: str, judge: str, cited: CitedArticles) -> Html:
     """Return the notice that stands beside every answer; without a judge, passages alone are shown."""
-    t, day = cited.t, cited.card.law_date
+    t, days = cited.t, cited.days
     lines = [t(_WROTE, model=model, judge=judge) if judge else t(_CHOSE, model=model), t(_ADVICE)]
-    if day is not None:
-        lines.append(t("It rests on the law as of {day}.", day=t.day(day)))
+    if days:
+        lines.append(dated_sentence(days, N_("It rests on the law as of {day}."), t))
     return tag("p", t.sentences(*lines), class_="pd-machine", role="note")
 
 
@@ -171,7 +173,7 @@ _CHOSEN_SUMMARY = N_(
 
 def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:
     """Draw the passages, each with a link to its card; nothing where none has to do with the question."""
-    articles = [shown.article for shown in result.shown[:FROM]]
+    articles = [shown.article for shown in result.shown[:FROM] if shown.article.text]
     law_words = {pair.law: pair.weight for pair in result.bridged}  # the law's terms for everyday words
     found = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
     if not found:
@@ -179,17 +181,40 @@ def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles)
     t = cited.t
     head = tag("h2", t("What these articles say"))
     hint = tag("p", t(_CHOSEN_SUMMARY if cited.summary else _CHOSEN), class_="pd-hint")
-    passages = bullets(_extract(each, cited) for each in found)
+    told: set[tuple[str, str]] = set()  # time limits, each once: articles of one subject may share one
+    passages = bullets(_extract(each, cited, told) for each in found)
     st.html(tag("section", head, passages, hint, class_="pd-box pd-quoted"))
 
 
-def _extract(extract: Extract, cited: CitedArticles) -> Html:
+LIMITS = 2  # time limits of a quoted article; its card has them all
+
+
+def _limits(extract: Extract, cited: CitedArticles, told: set[tuple[str, str]]) -> Html:
+    """Return the time limits of a quoted article, first those that the quote itself sets."""
+    article, limits = cited.shown[extract.article_id].article, []
+    for limit in cited.facts.get(article.id, NO_FACTS).shown.time_limits:
+        start = article.text.find(limit.clause) if limit.clause else -1
+        quoted = start >= 0 and any(a < start + len(limit.clause) and start < b for a, b in extract.spans)
+        limits.append((not quoted, limit))
+    limits = [each for each in limits if (each[1].what, each[1].within) not in told]
+    # in short: what happens else stands on the card, which a phone shows next
+    ordered = sorted(limits, key=lambda each: each[0])
+    first = [replace(limit, otherwise="") for _, limit in ordered[:LIMITS]]
+    if not first:
+        return Html()
+    told.update((limit.what, limit.within) for limit in first)
+    law = article.language or cited.card.language
+    return tag("div", bullets(limit_html(limit, cited.t, law) for limit in first), class_="pd-limits")
+
+
+def _extract(extract: Extract, cited: CitedArticles, told: set[tuple[str, str]]) -> Html:
     t = cited.t
     tooltip = t("a legal word for one of yours")
     marks: list[Mark] = [(*span, "", "") for span in extract.matched]
     marks += [(*span, "pd-law", tooltip) for span in extract.law_words]
     passage = cited.law(extract.article_id, extract.spans, extract.brought, marks)
+    limits = _limits(extract, cited, told)
     if not extract.long:
-        return passage
+        return join(passage, limits)
     more = t("The passage is too long to be quoted: this is how the article begins. Read it on its card.")
-    return join(passage, tag("p", more, class_="pd-limit"))
+    return join(passage, tag("p", more, class_="pd-limit"), limits)

@@ -96,10 +96,10 @@ class PanelQuestion:
     cited: CitedArticles
 
     def articles(self, model: ModelWriter) -> list[Article]:
-        """Return the articles that a model is shown, best first."""
+        """Return the articles that a model is shown, best first: of the first ones those that have a text."""
         shown = self.result.shown
         count = context_depth([each.score for each in shown], setting=model.articles)
-        return [each.article for each in shown[:count]]
+        return [each.article for each in shown[:count] if each.article.text]
 
 
 @dataclass(slots=True)
@@ -112,6 +112,8 @@ class _PanelState:
 def draw(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw the panel in the state that the session is in, and the button that stops it."""
     _panel_state(panel_question)  # first, for it ends what another question had begun
+    if not panel_question.articles(model):
+        return
     panel, below = st.container(), st.container(key="stopping")
     with below:
         # why not in the panel: a click inside a fragment does not interrupt its own run, so nobody could stop
@@ -239,12 +241,13 @@ def _begin(panel_question: PanelQuestion, model: ModelWriter) -> None:
     state = _panel_state(panel_question)
     if state.running is not None:  # pressed twice
         return
-    card = panel_question.cited.card
+    card, articles = panel_question.cited.card, panel_question.articles(model)
     state.sent = _chosen(panel_question)
     session = st.session_state.setdefault("session", secrets.token_hex(8))
-    as_of = card.law_date.isoformat() if card.law_date else None
+    days = card.law_dates(article.code for article in articles)  # where they are several, the first
+    as_of = days[0].isoformat() if days else None
     writer = model.for_session(session, _untranslated, as_of)
-    state.running = BackgroundAnswer(writer.write(state.sent, panel_question.articles(model), card.language))
+    state.running = BackgroundAnswer(writer.write(state.sent, articles, card.language))
 
 
 def _untranslated(message: str, /, **values: object) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
@@ -13,6 +14,7 @@ from rag.corpus.asker_situations import region_name
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
 from rag.corpus.contents import Law, Mention, Need
+from rag.corpus.facts import ArticleFacts, TimeLimit
 from rag.engine.result import Explanation
 from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
@@ -21,8 +23,8 @@ from rag.ui.components.article_history import badge, label
 from rag.ui.components.entries import article_entry, link_to, mention_entries, need_entry, title
 from rag.ui.components.explanation import panel, reasons
 from rag.ui.components.question_form import KEY, LAW_TYPES
-from rag.ui.html import Html, copy_button, folded, join, link, paragraphs, tag, web_address
-from rag.ui.i18n import MONTHS, Interface
+from rag.ui.html import Html, bullets, copy_button, folded, join, link, paragraphs, tag, web_address
+from rag.ui.i18n import MONTHS, N_, Interface
 from rag.ui.layout import source_line
 from rag.ui.navigation import LONGEST, address, go, listed
 
@@ -134,6 +136,8 @@ class View:
     day: date | None = None  # whose law was asked for
     law: Law | None = None  # what stands around an article; None: not told
     ranked: bool = True  # by a question; articles of a link have neither rank nor reason
+    facts: Mapping[str, ArticleFacts] = field(default_factory=dict)  # of article ids: `Engine.facts`
+    today: date | None = None  # None: the day it is
 
 
 def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
@@ -151,9 +155,10 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
         why = tag("section", tag("h4", t("Why this article")), lines, class_="pd-why")
     return tag(
         "article",
-        tag("header", rank, titled, *marks, badge(card, t)),
-        tag("div", _path(article, t), _passage(shown, view), lang=law),
-        _whole(article, card, t),
+        tag("header", rank, titled, *marks, badge(article, card, t, view.today)),
+        tag("div", _path(article, t), _passage(shown, view) if article.text else "", lang=law),
+        facts_html(article, view.facts.get(article.id, NO_FACTS), card, t),
+        _whole(article, card, t) if article.text else unsummarised(article, card, t),
         read_with(article, view.law, t, card, READ_WITH) if view.law is not None else "",
         why,
         panel(explanation, t, law) if explanation is not None else "",
@@ -177,7 +182,7 @@ def badges(article: Article, card: CorpusCard, day: date | None, t: Interface) -
         yield region_name(article.region, t.language)
     elif article.law_type in LAW_TYPES:
         yield t(LAW_TYPES[article.law_type])
-    if card.text_kind == "summary":
+    if card.text_kind == "summary" and article.text:
         yield t("unofficial summary")
 
 
@@ -223,17 +228,104 @@ def foot(article: Article, card: CorpusCard, t: Interface) -> Html:
     """Return the ways on (official text, citation) and the line that says where the text comes from."""
     cite = citation(article, card)
     # what is pasted elsewhere must still say of when it is, and whether it is a summary
-    notes = [t("unofficial summary")] if card.text_kind == "summary" else []
-    if card.law_date is not None:
-        month = t(MONTHS[card.law_date.month - 1])
-        notes.append(t("text: {month} {year}", month=month, year=card.law_date.year))
+    notes = [t("unofficial summary")] if card.text_kind == "summary" and article.text else []
+    day = card.dated(article.code)
+    if day is not None:
+        notes.append(t("text: {month} {year}", month=t(MONTHS[day.month - 1]), year=day.year))
     if card.source and card.text_kind == "summary":
         notes.append(t("source: {source}", source=source_line(card)))
     pasted = t.with_note(cite, t.listed(notes)) if notes else cite
     copy = copy_button(t("Copy the citation"), pasted, t("Copied"))
-    official = join(link(article.url, t("Official text")), " · ") if web_address(article.url) else ""
+    found = official_link(article, card, t) if article.text else ""  # else it stands above, and alone
+    official = join(found, " · ") if found else ""
     ways = tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways")
     return tag("footer", ways, tag("p", " · ".join(_facts(article, card, t)), class_="pd-source"))
+
+
+def official_link(article: Article, card: CorpusCard, t: Interface, label: str = "") -> Html:
+    """Return the link to the official text; to the page of the whole code where the article has none."""
+    page, own = card.official_page(article.code, article.url)
+    if not web_address(page):
+        return Html()
+    made = link(page, label or t("Official text"))
+    return made if own else join(made, " ", tag("span", look_for(article, t), class_="pd-look"))
+
+
+def look_for(article: Article, t: Interface) -> str:
+    """Return what to do on the page of a whole code to find an article."""
+    return t("page of the whole text: look for “{number}”", number=article.article_no)
+
+
+_UNSUMMARISED = N_("Nobody has summarised this article yet. Read the official text.")
+
+
+def unsummarised(article: Article, card: CorpusCard, t: Interface) -> Html:
+    """Return what stands in place of a text that is not there, with the way to the official one."""
+    way = official_link(article, card, t, t("Read the official text"))
+    return tag("div", tag("p", t(_UNSUMMARISED)), tag("p", way) if way else "", class_="pd-untold")
+
+
+NO_FACTS = ArticleFacts()
+_BLANK = re.compile(r"(?<=\d) (?=[\d€%])")  # within a number and its unit, at which no line shall end
+LIMITS = 3  # time limits, and amounts, of an article that are told at once
+_OUTDATED = N_("This article has changed since the summary was written. Read the official text.")
+
+
+def facts_html(article: Article, facts: ArticleFacts, card: CorpusCard, t: Interface) -> Html:
+    """Return what an article sets: its time limits, then its amounts, then what must be known of its text."""
+    law = article.language or card.language
+    parts: list[Html] = []
+    if facts.outdated:
+        parts.append(tag("p", t(_OUTDATED), class_="pd-outdated"))
+    if limits := [limit_html(limit, t, law) for limit in facts.shown.time_limits]:
+        parts.append(tag("div", bullets(limits[:LIMITS]), _more(limits, t), class_="pd-limits"))
+    values = [(each.what, _BLANK.sub("\u00a0", each.value)) for each in facts.shown.amounts]
+    if amounts := [tag("span", f"{what} — ", tag("strong", value), lang=law) for what, value in values]:
+        first = join(*[part for each in amounts[:LIMITS] for part in (" · ", each)][1:])
+        told = tag("p", t("Amounts and thresholds:"), t.how.space, first)
+        parts.append(tag("div", told, _more(amounts, t), class_="pd-amounts"))
+    if facts.note:
+        note = tag("span", facts.note, lang=law)
+        parts.append(tag("p", t("To know:"), t.how.space, note, class_="pd-amounts"))
+    return join(*parts)
+
+
+def _more(items: Sequence[Html], t: Interface) -> Html:
+    """Return what of a list is not told at once, folded."""
+    rest = items[LIMITS:]
+    label = t.n("and one more", "and {count} more", len(rest))
+    return folded(label, bullets(rest), class_="pd-more") if rest else Html()
+
+
+def limit_html(limit: TimeLimit, t: Interface, law: str) -> Html:
+    """Return a time limit as HTML, its words in the law's language."""
+    return join(*_limit(limit, t, lambda text, name="span": tag(name, text, lang=law)))
+
+
+def _limit(limit: TimeLimit, t: Interface, say: Callable[..., str]) -> Iterator[str]:
+    """Yield the parts of "Time limit: 2 months — to contest (from: the letter). Otherwise: too late."."""
+    space = t.how.space
+    yield from (t("Time limit:"), space, say(limit.within, "strong"), " — ", say(limit.what))
+    if limit.start:
+        opening, after = t.how.brackets
+        yield from (opening, t("from:"), space, say(limit.start), after)
+    if limit.otherwise:
+        yield from (". ", t("Otherwise:"), space, say(limit.otherwise))
+
+
+def fact_lines(article: Article, facts: ArticleFacts, card: CorpusCard, t: Interface) -> Iterator[str]:
+    """Yield as plain text what `card_html` says of an article beside its text and its place."""
+    if not article.text:
+        yield t(_UNSUMMARISED)
+    if facts.outdated:
+        yield t(_OUTDATED)
+    for limit in facts.shown.time_limits:
+        yield "".join(_limit(limit, t, lambda text, name="": text))
+    if facts.shown.amounts:
+        amounts = " · ".join(f"{each.what} — {each.value}" for each in facts.shown.amounts)
+        yield t.sentences(t("Amounts and thresholds:"), amounts)
+    if facts.note:
+        yield t.sentences(t("To know:"), facts.note)
 
 
 def _facts(article: Article, card: CorpusCard, t: Interface) -> Iterator[str]:
@@ -255,11 +347,24 @@ class CitedArticles:
     shown: Mapping[str, Shown]
     card: CorpusCard
     t: Interface
+    facts: Mapping[str, ArticleFacts] = field(default_factory=dict)  # of these articles alone
 
     @classmethod
-    def of(cls, shown: Sequence[Shown], card: CorpusCard, t: Interface) -> CitedArticles:
-        """Take the articles as they are shown."""
-        return cls({each.article.id: each for each in shown}, card, t)
+    def of(
+        cls,
+        shown: Sequence[Shown],
+        card: CorpusCard,
+        t: Interface,
+        facts: Mapping[str, ArticleFacts] | None = None,
+    ) -> CitedArticles:
+        """Take the articles as they are shown, and of all facts those of these articles."""
+        by_id = {each.article.id: each for each in shown}
+        return cls(by_id, card, t, {id_: facts[id_] for id_ in by_id if id_ in facts} if facts else {})
+
+    @property
+    def days(self) -> tuple[date, ...]:
+        """The first and last day of their texts: `CorpusCard.law_dates`."""
+        return self.card.law_dates(each.article.code for each in self.shown.values())
 
     @property
     def summary(self) -> bool:

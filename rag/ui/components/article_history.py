@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from rag.engine.result import Result
 from rag.types import Article, KnownItem, in_force
 from rag.ui.components.entries import is_code, missing_number
 from rag.ui.html import Html, join, tag
-from rag.ui.i18n import N_, Interface
+from rag.ui.i18n import MONTHS, N_, Interface
 
 _ARTICLE = N_("Article {number} ({code})")
 _CODE_ARTICLE = N_("Article {number} of the {code}")
@@ -109,32 +109,64 @@ def predecessor_note(number: str, t: Interface) -> str:
 
 
 _OLDER = N_("The texts loaded here are those of {day}: what changed since then is not in them.")
+_SPREAD = N_("The texts are not all of one day ({days}): what changed since is not in them.")
 _ANY = N_("Law of any date: an article may no longer be in force, or not yet.")
 
 
-def validity_line(day: date | None, card: CorpusCard, *, dated: bool, t: Interface) -> Html:
-    """Return the line with the date of the law (None: any); empty where the corpus has no dates."""
+def validity_line(day: date | None, days: Sequence[date], *, dated: bool, t: Interface) -> Html:
+    """Return the line with the date of the law (None: any); empty where the corpus has no dates.
+
+    `days` are those of the texts: `CorpusCard.law_dates`.
+    """
     if not dated:
         return Html()
-    sentences = [t(_ANY)] if day is None else validity_sentences(day, card, t)
+    sentences = [t(_ANY)] if day is None else validity_sentences(day, days, t)
     return tag("p", t.sentences(*sentences), class_="pd-day")
 
 
-def validity_sentences(day: date | None, card: CorpusCard, t: Interface) -> list[str]:
+def validity_sentences(day: date | None, days: Sequence[date], t: Interface) -> list[str]:
     """Return the sentences with the date of the law; none where no day was asked for."""
     if day is None:
         return []
     sentences = [t("Law in force on {day}.", day=t.day(day))]
-    if card.law_date is not None and card.law_date < day:
-        sentences.append(t(_OLDER, day=t.day(card.law_date)))
+    if days and days[0] < day:
+        sentences.append(dated_sentence(days, _OLDER, t))
     return sentences
 
 
-def badge(card: CorpusCard, t: Interface) -> Html:
-    """Return the badge with the day of the law, and that it may have changed; quiet, as ten cards bear it."""
-    if card.law_date is None:
-        return Html()
-    return tag("span", t("Law as of {day}; may have changed", day=t.day(card.law_date)), class_="pd-dated")
+def dated_sentence(days: Sequence[date], message: str, t: Interface) -> str:
+    """Return the message with the day of the texts; where they are of several, the sentence that says so."""
+    return t(message, day=t.day(days[0])) if len(days) == 1 else t(_SPREAD, days=t.span(days))
+
+
+def law_as_of(days: Sequence[date], t: Interface) -> str:
+    """Return the line with the day of the law, or the days; empty where none is known."""
+    if len(days) < 2:
+        return t("Law as of {day}", day=t.day(days[0])) if days else ""
+    return t.with_note(t("Dates of the texts"), t.span(days))
+
+
+YEAR = timedelta(days=366)
+
+
+def text_date(code: str, card: CorpusCard, t: Interface, today: date | None = None) -> str:
+    """Return of which month a code's text is, and that it may have changed; empty where nobody says."""
+    day = card.dated(code)
+    if day is None:
+        return ""
+    old = (today or date.today()) - day > YEAR
+    message = (
+        N_("text: {month} {year}, more than a year old: check")
+        if old
+        else N_("text: {month} {year}, may have changed")
+    )
+    return t(message, month=t(MONTHS[day.month - 1]), year=day.year)
+
+
+def badge(article: Article, card: CorpusCard, t: Interface, today: date | None = None) -> Html:
+    """Return the badge with the date of the text; quiet, as ten cards bear it."""
+    said = text_date(article.code, card, t, today)
+    return tag("span", said, class_="pd-dated") if said else Html()
 
 
 def label(article: Article, day: date | None, t: Interface) -> str:

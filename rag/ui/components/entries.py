@@ -9,7 +9,8 @@ from rag.corpus.citation import is_bare, signed
 from rag.corpus.contents import Mention, Need
 from rag.text.highlight import sentence_around, sentences
 from rag.types import Article
-from rag.ui.html import Html, join, tag
+from rag.ui.components.question_form import theme_name
+from rag.ui.html import Html, folded, join, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import BROWSE, address, go, listed
 
@@ -49,6 +50,26 @@ def entry(link: Html, note: str, lang: str) -> Html:
     return tag("li", tag("span", link, lang=lang), " ", tag("span", note, class_="pd-count"), " ")
 
 
+def laws_html(card: CorpusCard, codes: Mapping[str, int], t: Interface) -> Html:
+    """Return the codes by theme, each theme folded; a code with its articles and the day of its text.
+
+    Nothing where the codes have no themes.
+    """
+    parts: list[Html] = []
+    for theme, named in card.by_theme(codes).items():
+        count = t.n("one law", "{count} laws", len(named))
+        label = join(theme_name(theme, t), " ", tag("span", count, class_="pd-count"))
+        parts.append(folded(label, tag("ul", *(_code_entry(c, codes[c], card, t) for c in named))))
+    return tag("div", *parts, class_="pd-laws") if parts else Html()
+
+
+def _code_entry(code: str, articles: int, card: CorpusCard, t: Interface) -> Html:
+    day = card.dated(code)
+    note = t.n("one article", "{count} articles", articles)
+    way = go(code, address(BROWSE, code=code))
+    return entry(way, f"{note} · {t.day(day)}" if day else note, card.language)
+
+
 def article_entry(
     article: Article, t: Interface, card: CorpusCard, *, code: bool = False, more: Html | str = ""
 ) -> Html:
@@ -58,8 +79,13 @@ def article_entry(
     law = article.language or card.language
     # the title is in the interface's language ("Article 5"), the text in the law's
     of = tag("span", article.code, class_="pd-count", lang=law) if code else ""
-    excerpt = tag("span", shortened, class_="pd-excerpt", lang=law)
+    excerpt = tag("span", shortened, class_="pd-excerpt", lang=law) if start else unsummarised_mark(t)
     return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", excerpt)
+
+
+def unsummarised_mark(t: Interface) -> Html:
+    """Return what stands in a list in place of an article's text that is not there."""
+    return tag("span", t("no summary yet"), class_="pd-excerpt")
 
 
 def mention_entries(
@@ -97,7 +123,7 @@ def _linked(article: Article, t: Interface, card: CorpusCard, code: str, more: H
 def _told(mention: Mention, t: Interface, card: CorpusCard) -> Html:
     """Return the sentence that makes a reference; where no text at hand does, what the other article says."""
     if mention.start < 0:
-        return _opening(mention.article, card)
+        return _opening(mention.article, card, t)
     text, start = mention.source.text, mention.start
     end = min(mention.end, start + SENTENCE)
     left, right = sentence_around(text, start, end, SENTENCE)
@@ -114,7 +140,7 @@ def _told(mention: Mention, t: Interface, card: CorpusCard) -> Html:
     )
 
 
-def _opening(article: Article, card: CorpusCard) -> Html:
+def _opening(article: Article, card: CorpusCard, t: Interface) -> Html:
     """Return how an article begins: its first sentences as far as they are short, or a part of the first."""
     law, under = article.language or card.language, Html()
     if article.headings and card.text_kind == "summary":  # an official text has a heading of its own
@@ -125,6 +151,8 @@ def _opening(article: Article, card: CorpusCard) -> Html:
     if end < EXCERPT // 2 or end > SENTENCE:  # a title alone says little
         end = len(text) if len(text) <= SENTENCE else text[:SENTENCE].rfind(" ")
         end = SENTENCE if end <= 0 else end
+    if not text:
+        return join(under, " ", unsummarised_mark(t))
     told = text[:end]
     cut = " …" if told and told[-1] not in _ENDS else ""
     return join(under, " ", tag("span", told, cut, class_="pd-excerpt", lang=law))
@@ -141,7 +169,7 @@ NEEDS: Mapping[Need, str] = {
 def need_entry(need: Need, mention: Mention, t: Interface, card: CorpusCard, code: str) -> Html:
     """Return an article that one of a code must be read with: why, and what it says."""
     why = tag("span", t(NEEDS[need]), class_="pd-need")
-    said = _told(mention, t, card) if need == "departure" else _opening(mention.article, card)
+    said = _told(mention, t, card) if need == "departure" else _opening(mention.article, card, t)
     return tag("li", _linked(mention.article, t, card, code, why), said)
 
 

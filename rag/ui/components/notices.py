@@ -15,7 +15,7 @@ from rag.text import Analyser
 from rag.text.language import language_of
 from rag.ui.components.entries import is_code
 from rag.ui.components.explanation import matched_words
-from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters
+from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters, theme_names
 from rag.ui.html import Html, bullets, folded, link, rows, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import HELP, contact_html
@@ -33,10 +33,12 @@ _TIPS = (
 )
 _SCOPE = N_("Only this law is searched here: {title}. Another one may hold the answer.")
 _ONLY = N_("Only this law is searched here: {title}. What is shown below may not help.")
+_SEVERAL = N_("Searched here are {count} laws and codes: {themes}.")
 _OTHER_LAW = N_(
     "Look for the official site of that country's law, or for a page like this one that holds it."
 )
 _DOUBT = N_("Probably no article of {title} answers this.")
+_DOUBT_ALL = N_("Probably no article of the laws loaded here answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
 # told by `screening_notice`, and not once more as a doubt
 SCREENED_REASONS = (DecisionReason.OTHER_COUNTRY, DecisionReason.NOT_LAW)
@@ -90,8 +92,15 @@ def nothing(question: str, card: CorpusCard, t: Interface) -> None:
     asked = language_of(question, likely=card.language)
     other = other_language(card.language, t) or other_language(card.language, t, asked)
     spoken = tag("p", tag("strong", other)) if other else ""
-    tips, scope = _tips(*map(t, _TIPS), _people(card, t)), tag("p", t(_SCOPE, title=card.title))
+    tips, scope = _tips(*map(t, _TIPS), _people(card, t)), tag("p", _scope(card, _SCOPE, t))
     _box(t("I found no article that answers this"), spoken, tips, scope)
+
+
+def _scope(card: CorpusCard, message: str, t: Interface) -> str:
+    """Return what is searched: a message with the title of the law, or the themes of many laws."""
+    if themes := card.by_theme(card.laws):
+        return t(_SEVERAL, count=t.number(len(card.laws)), themes=theme_names(themes, t))
+    return t(message, title=card.title)
 
 
 def _tips(*tips: str) -> Html:
@@ -132,16 +141,16 @@ def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None
         title = t("This does not seem to be a question of law")
     else:
         return
-    _box(title, tag("p", t(_ONLY, title=card.title)), tips, kind="pd-doubt")
+    _box(title, tag("p", _scope(card, _ONLY, t)), tips, kind="pd-doubt")
 
 
 def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     """Say that probably nothing of what is shown below answers, and what to try.
 
-    `law` is what the corpus is called in a sentence. Of a question in another language than the law's, that
-    is what to try, and not its spelling.
+    `law` is what the corpus is called in a sentence; "" where it holds many laws. Of a question in another
+    language than the law's, that is what to try, and not its spelling.
     """
-    message = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
+    message = t(_DOUBT_CODE if is_code(law) else _DOUBT, title=law) if law else t(_DOUBT_ALL)
     shown = tag("p", t("The closest ones are shown all the same. What you can try:"))
     other = other_language(card.language, t, language_of(question, likely=card.language))
     tips = (tag("strong", other),) if other else tuple(map(t, _TIPS[:2]))

@@ -101,7 +101,7 @@ def draw(
     head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
     st.html(tag("div", head, *paragraphs, class_="pd-box", role="status"))
     day = options.where.in_force_on if options.where else None
-    view = View(engine.card, engine.analyser, t, day, law, ranked=False)
+    view = View(engine.card, engine.analyser, t, day, law, ranked=False, facts=engine.facts)
     for n, article in enumerate(found, start=1):
         st.html(card_html(Shown(n, article, 0.0, Why()), view))
     return found

@@ -7,7 +7,7 @@ and a link to share leaves it out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from types import MappingProxyType
@@ -25,6 +25,7 @@ from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import listed, parse_article_ids
 
 if TYPE_CHECKING:  # the page is on the screen before it is loaded
+    from rag.corpus.card import CorpusCard
     from rag.engine.engine import CorpusFacets, Engine
 
 KEY = "situation"  # of the chips, and of the address
@@ -127,6 +128,33 @@ MODES: dict[Mode, str] = {
     "keyword": N_("Words only"),
     "meaning": N_("Meaning only"),
 }
+_THEMES: Mapping[str, str] = {  # rag.corpus.card.THEMES; in small letters, for they stand in sentences too
+    "housing": N_("housing"),
+    "work": N_("work"),
+    "family": N_("family"),
+    "consumers": N_("purchases"),
+    "money": N_("money and taxes"),
+    "health": N_("health"),
+    "road": N_("road"),
+    "justice": N_("courts"),
+    "foreigners": N_("foreigners"),
+    "land": N_("land and neighbours"),
+    "state": N_("public services"),
+    "other": N_("other matters"),
+}
+
+
+def theme_name(theme: str, t: Interface) -> str:
+    """Return what a theme of laws is called, as a heading."""
+    name = t(_THEMES.get(theme, theme))
+    return name[:1].upper() + name[1:]
+
+
+def theme_names(themes: Iterable[str], t: Interface) -> str:
+    """Return the names of themes within a sentence."""
+    return t.listed(t(_THEMES.get(theme, theme)) for theme in themes)
+
+
 LAW_LANGUAGES: Mapping[str, str] = {  # of the corpora that can be searched
     "fr": N_("French"),
     "nl": N_("Dutch"),
@@ -248,7 +276,7 @@ def draw_options(engine: Engine, t: Interface) -> Options:
                 horizontal=True,
                 on_change=_store_mode,
             )
-        where = _draw_filters(facets, t) if filters else Filter()
+        where = _draw_filters(facets, engine.card, t) if filters else Filter()
     chosen = where not in (Filter(), Filter(in_force_on=date.today()))
     return Options(mode, None if where == Filter() else where, chosen)
 
@@ -258,9 +286,13 @@ def current_day(engine: Engine) -> date | None:
     return date.today() if engine.facets().dated else None
 
 
-def _draw_filters(facets: CorpusFacets, t: Interface) -> Filter:
+def _draw_filters(facets: CorpusFacets, card: CorpusCard, t: Interface) -> Filter:
     day: date | None = None
-    codes = _among(t("Codes"), facets.codes, "codes", t)
+    themes = card.by_theme(facets.codes)
+    of = _among(t("Themes"), {theme: len(codes) for theme, codes in themes.items()}, "themes", t)
+    ordered = dict.fromkeys(code for codes in themes.values() for code in codes)
+    codes = _among(t("Codes"), {c: facets.codes[c] for c in ordered or facets.codes}, "codes", t)
+    codes |= {code for theme in of for code in themes[theme]}
     law_types = _among(t("National or regional law"), facets.law_types, "law_types", t)
     regions = _among(t("Regions"), facets.regions, "regions", t)
     if facets.dated:
@@ -282,6 +314,8 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Interface) -> fro
     if len(values) < 2:
         return frozenset()
     names = {value: t(name) for value, name in LAW_TYPES.items()} if key == "law_types" else {}
+    if key == "themes":
+        names = {value: theme_name(value, t) for value in values}
     if key == "regions":
         names = {value: region_name(value, t.language) for value in values}
     _drop_unknown(key, values)
@@ -300,7 +334,7 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Interface) -> fro
 
 def remove_filters() -> None:
     """Forget the filters, but for today's law: what holds no more is not shown unasked; for a callback."""
-    for key in ("codes", "law_types", "regions", "in_force_on"):
+    for key in ("themes", "codes", "law_types", "regions", "in_force_on"):
         st.session_state.pop(key, None)
         url_state.set_parameter(key, ())
     if KEY in st.session_state:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +12,8 @@ from rag.corpus.citation import citation
 from rag.corpus.export import ArticleExtract, ExportLabels, to_json, to_markdown
 from rag.engine.engine import Engine
 from rag.types import Article, Filter
-from rag.ui.components.article_history import validity_sentences
+from rag.ui.components.article_card import NO_FACTS, fact_lines, look_for
+from rag.ui.components.article_history import law_as_of, text_date, validity_sentences
 from rag.ui.components.permalink import link
 from rag.ui.html import copy_button, plain_label, tag
 from rag.ui.i18n import N_, Interface
@@ -49,7 +50,8 @@ def draw(
     # why not the engine: a session keeps what a fragment was given, and would so keep open an index that the
     # page has closed
     day, info = where.in_force_on if where else None, engine.info
-    whole = ArticleExtract(engine.card, info.name, info.version, tuple(articles), day=day)
+    facts = {each.id: engine.facts[each.id] for each in articles if each.id in engine.facts}
+    whole = ArticleExtract(engine.card, info.name, info.version, tuple(articles), day=day, facts=facts)
     st.html(tag("div", id=PLACE))
     panel(whole, question, t)
 
@@ -110,18 +112,31 @@ def _chosen(whole: ArticleExtract, t: Interface) -> tuple[Article, ...]:
 def labels(extract: ArticleExtract, t: Interface) -> ExportLabels:
     """Return what a file says around the articles, in the interface's language."""
     card = extract.card
+    dates = law_as_of(card.law_dates(article.code for article in extract.articles), t)
     return ExportLabels(
         title=card.title,
         question=t("The question"),
         limits=limits(extract, t),
         official=t("Official text"),
         facts=(
-            *([t("Law as of {day}", day=t.day(card.law_date))] if card.law_date else []),
+            *([dates] if dates else []),
             *([t("Source: {source}", source=source_line(card))] if card.source else []),
             *([t("Licence: {licence}", licence=card.licence)] if card.licence.strip() else []),
             t("Index: {name}, version {version}", name=extract.index, version=extract.version),
         ),
+        notes={article.id: tuple(_notes(article, extract, t)) for article in extract.articles},
     )
+
+
+def _notes(article: Article, extract: ArticleExtract, t: Interface) -> Iterator[str]:
+    """Yield what a file says below the text of an article."""
+    card = extract.card
+    yield from fact_lines(article, extract.facts.get(article.id, NO_FACTS), card, t)
+    if said := text_date(article.code, card, t):
+        yield said
+    page, own = card.official_page(article.code, article.url)
+    if page and not own:
+        yield look_for(article, t)
 
 
 def limits(extract: ArticleExtract, t: Interface) -> tuple[str, ...]:
@@ -129,4 +144,5 @@ def limits(extract: ArticleExtract, t: Interface) -> tuple[str, ...]:
     paragraphs = [t.sentences(t("Legal information, not legal advice."), t(MACHINE))]
     if extract.card.text_kind == "summary":
         paragraphs.append(t(_SUMMARIES))
-    return (*paragraphs, *validity_sentences(extract.day, extract.card, t))
+    days = extract.card.law_dates(article.code for article in extract.articles)
+    return (*paragraphs, *validity_sentences(extract.day, days, t))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from operator import itemgetter
+from itertools import chain
 
 import streamlit as st
 
@@ -12,7 +12,8 @@ from rag.engine.engine import Engine
 from rag.feedback import Feedback
 from rag.ui import layout
 from rag.ui.components.answer_panel import JUDGE_AWAY, MARKS, WITHHOLDS, button_label
-from rag.ui.components.entries import heading
+from rag.ui.components.article_history import dated_sentence
+from rag.ui.components.entries import heading, laws_html
 from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
 from rag.ui.html import join, link, site, tag, web_address
@@ -84,30 +85,40 @@ def render(
 ) -> None:
     """Draw the page under the masthead."""
     st.html(tag("div", heading(t("About Pandect"), "about"), class_="pd-found"))
-    sections = (
-        (t("What it is, and what it is not"), [t(_IS), t(_IS_NOT), t(_DECIDES)]),
-        (t("What is searched, and what is not"), list(_law(engine, t))),
-        (t("A machine at work"), list(_machine(engine, t))),
-        (t("Written answers"), list(_answers(answers.model, t))),
-        (t("Your question"), list(_private(engine, t, answers, feedback))),
-        (t("What may be done with the texts"), list(_licence(engine, t))),
+    laws = laws_html(engine.card, engine.facets().codes, t)
+    sections: tuple[tuple[str, Iterator[str]], ...] = (
+        (t("What it is, and what it is not"), iter([t(_IS), t(_IS_NOT), t(_DECIDES)])),
+        (
+            t("What is searched, and what is not"),
+            chain(_searched(engine, t), [laws], _not_searched(engine, t)),
+        ),
+        (t("A machine at work"), _machine(engine, t)),
+        (t("Written answers"), _answers(answers.model, t)),
+        (t("Your question"), _private(engine, t, answers, feedback)),
+        (t("What may be done with the texts"), _licence(engine, t)),
     )
-    for name, lines in filter(itemgetter(1), sections):
-        st.html(tag("section", tag("h3", name), *(tag("p", line) for line in lines), class_="pd-about"))
+    for name, lines in sections:
+        told = [line if line is laws else tag("p", line) for line in lines if line]
+        if told:
+            st.html(tag("section", tag("h3", name), *told, class_="pd-about"))
     layout.notice(t)
     layout.footer(engine, t)
 
 
-def _law(engine: Engine, t: Interface) -> Iterator[str]:
+def _searched(engine: Engine, t: Interface) -> Iterator[str]:
     card = engine.card
     count = t.n("one article", "{count} articles", engine.info.articles)
     yield t("Searched here: {title}, {articles}.", title=card.title, articles=count)
-    yield t(_DATED, day=t.day(card.law_date)) if card.law_date is not None else t(_UNDATED)
+    days = card.law_dates()
+    yield dated_sentence(days, _DATED, t) if days else t(_UNDATED)
     if card.text_kind == "summary":
         yield t(
             "The texts shown are summaries in plain words, not the law itself. Only the official text counts."
         )
-    lacks = card.lacks
+
+
+def _not_searched(engine: Engine, t: Interface) -> Iterator[str]:
+    lacks = engine.card.lacks
     if lacks is None:  # the card says nothing of it
         yield t(
             "Not searched: other laws and codes, decrees and orders, local rules, collective agreements, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from time import sleep
@@ -14,6 +14,7 @@ from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Level, Result
 from rag.feedback import Feedback
 from rag.screening.decision import Decision
+from rag.types import Article
 from rag.ui import layout
 from rag.ui.components import (
     answer_html,
@@ -29,8 +30,10 @@ from rag.ui.components import (
 )
 from rag.ui.components.article_card import CitedArticles, View, card_html
 from rag.ui.components.article_history import validity_line
-from rag.ui.html import Html, join, tag
-from rag.ui.i18n import Interface
+from rag.ui.components.entries import laws_html
+from rag.ui.components.question_form import theme_names
+from rag.ui.html import Html, folded, join, tag
+from rag.ui.i18n import N_, Interface
 from rag.ui.pages.ask_header import AskHeader, begin
 from rag.ui.search import NO_ANSWERS, Answers, decide, search
 
@@ -76,6 +79,8 @@ def render(
     elif page is not None:
         question_form.draw_situation_chips(offers, situation, t)
         slot = _draw(page, feedback_store)
+    if shared is None and typed is None:
+        _draw_loaded(engine, t)
     if shared is None and (page is None or page.result.status != "found"):
         question_form.draw_examples(engine.card.examples, t)
     layout.footer(engine, t)
@@ -84,6 +89,19 @@ def render(
             _answer(page)
     else:
         answer_panel.forget()
+
+
+NAMED = 5  # themes that are told at once
+_LOADED = N_("{count} laws and codes are searched here: {themes}…")
+
+
+def _draw_loaded(engine: Engine, t: Interface) -> None:
+    """Say which laws are loaded, in one line that opens to a list; nothing where they are few."""
+    codes = engine.facets().codes
+    if laws := laws_html(engine.card, codes, t):
+        themes = theme_names(list(engine.card.by_theme(codes))[:NAMED], t)
+        line = t(_LOADED, count=t.number(len(codes)), themes=themes)
+        st.html(folded(line, laws, class_="pd-whole pd-searched"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +135,11 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     _heading(page)
     if page.decision.may_ask:
         dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
-    cited = CitedArticles.of(result.shown, engine.card, t)
+    cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
     alone = len(result.shown) == 1  # its card says what it says
     if page.answers.quoter is not None and page.decision.may_ask and not alone:
         answer_html.draw(page.answers.quoter, result, page.question, cited)
-    view = View(engine.card, engine.analyser, t, result.in_force_on, engine.law)
+    view = View(engine.card, engine.analyser, t, result.in_force_on, engine.law, facts=engine.facts)
     pairs = zip(result.shown, page.explained, strict=True)
     cards = (card_html(shown, view, explanation) for shown, explanation in pairs)
     for card in islice(cards, FIRST):  # each is on its way before the next is made
@@ -149,12 +167,15 @@ def _heading(page: _Page) -> None:
     engine, result, t = page.engine, page.result, page.t
     heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
     likelihood: Html | str = ""
-    if result.elsewhere:  # says enough: two warnings would be one too many
+    many = bool(engine.card.by_theme(engine.facets().codes))
+    if result.elsewhere and not many:  # says enough: two warnings would be one too many
         heading = t("{title}: perhaps about something else", title=engine.card.title)
+    elif result.elsewhere:
+        heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.doubtful:
         if page.decision.reason not in notices.SCREENED_REASONS:
             codes = list(engine.facets().codes)
-            law = codes[0] if len(codes) == 1 else engine.card.title
+            law = codes[0] if len(codes) == 1 else "" if many else engine.card.title
             notices.doubtful(page.question, engine.card, law, t)
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.level is Level.UNSURE:
@@ -163,8 +184,9 @@ def _heading(page: _Page) -> None:
         likelihood = tag("p", t("One of these very probably answers."), class_="pd-sure")
     sentences = list(_order_notes(result, t))
     order = tag("p", t.sentences(*sentences)) if sentences else ""
-    law = validity_line(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
-    offered = page.answers.model is not None and page.decision.may_ask and not page.problem
+    days = engine.card.law_dates(shown.article.code for shown in result.shown)
+    law = validity_line(result.in_force_on, days, dated=engine.facets().dated, t=t)
+    offered = not page.problem and page.decision.may_ask and bool(_panel_articles(page))
     way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
     found = tag("h2", heading), likelihood, order, law, way if offered else ""
     st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
@@ -195,10 +217,19 @@ def _further_down(page: _Page) -> Html:
     return tag("nav", *links, class_="pd-down-to", aria_label=t("Further down on this page"))
 
 
+def _panel_question(page: _Page) -> answer_panel.PanelQuestion:
+    cited = CitedArticles.of(page.result.shown, page.engine.card, page.t)
+    return answer_panel.PanelQuestion(page.question, page.result, page.decision, cited)
+
+
+def _panel_articles(page: _Page) -> Sequence[Article]:
+    """Return the articles that a model would be shown; none where nothing is set up."""
+    model = page.answers.model
+    return _panel_question(page).articles(model) if model is not None else ()
+
+
 def _answer(page: _Page) -> None:
     if page.problem:
         answer_panel.problem(page.problem, page.t)
     elif page.answers.model is not None:
-        cited = CitedArticles.of(page.result.shown, page.engine.card, page.t)
-        question = answer_panel.PanelQuestion(page.question, page.result, page.decision, cited)
-        answer_panel.draw(question, page.answers.model, page.t)
+        answer_panel.draw(_panel_question(page), page.answers.model, page.t)

@@ -11,7 +11,7 @@ from rag.corpus.contents import ContentsEntry, Mention, steps, written
 from rag.engine.engine import Engine
 from rag.types import Article, Filter, Shown
 from rag.ui import layout
-from rag.ui.components.article_card import badges, foot, read_with
+from rag.ui.components.article_card import NO_FACTS, badges, facts_html, foot, read_with, unsummarised
 from rag.ui.components.article_history import (
     badge,
     former_content,
@@ -23,13 +23,14 @@ from rag.ui.components.entries import (
     article_entry,
     entry,
     heading,
+    laws_html,
     link_to,
     mention_entries,
     missing_number,
     title,
 )
 from rag.ui.components.question_form import current_day, shorten
-from rag.ui.html import Html, bullets, folded, join, paragraphs, plain_label, tag
+from rag.ui.html import Html, bullets, folded, join, link, paragraphs, plain_label, tag, web_address
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark
 from rag.ui.navigation import BROWSE, address, go, parse_article_ids
@@ -50,16 +51,19 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
         heading(title(article, t, card), f"article {article.id}"),
         tag("span", article.code, class_="pd-code", lang=lang),
         *(tag("span", label, class_="pd-badge") for label in badges(article, card, day, t)),
-        badge(card, t),
+        badge(article, card, t),
     )
     changes = [tag("p", line) for line in _changes(article, card, t)]
     st.html(
         tag(
             "article",
             header,
-            validity_line(day, card, dated=engine.facets().dated, t=t),
+            validity_line(day, card.law_dates([article.code]), dated=engine.facets().dated, t=t),
             _leaf(engine, article, t),
-            tag("div", paragraphs(article.text), class_="pd-text", lang=lang),
+            tag("div", paragraphs(article.text), class_="pd-text", lang=lang)
+            if article.text
+            else unsummarised(article, card, t),
+            facts_html(article, engine.facts.get(article.id, NO_FACTS), card, t),
             read_with(article, law, t, card, REFERRING, level="h3"),
             tag("aside", *changes, class_="pd-changes") if changes else "",
             foot(article, card, t),
@@ -194,12 +198,17 @@ def _draw_codes(codes: Mapping[str, int], engine: Engine, t: Interface) -> None:
         len(codes),
     )
     st.html(tag("div", heading(t("Browse the codes"), "codes"), tag("p", about), class_="pd-found"))
+    by_theme = laws_html(engine.card, codes, t)
     if len(codes) > MANY_CODES:
         text = st.text_input(t("Codes whose name holds"), key="codes_named", max_chars=200)
         wanted = text.casefold().split()
         codes = {c: n for c, n in codes.items() if all(word in c.casefold() for word in wanted)}
         if not codes:
             _quoted(t("No code is named like this."))
+        by_theme = Html() if wanted else by_theme
+    if by_theme:
+        st.html(by_theme)
+        return
     lang = engine.card.language
     entries = [entry(go(c, address(BROWSE, code=c)), _count(n, t), lang) for c, n in codes.items()]
     st.html(_part(entries, t("Codes"), t))
@@ -209,7 +218,13 @@ def _draw_place(engine: Engine, trail: Sequence[ContentsEntry], t: Interface) ->
     law, place, lang = engine.law, trail[-1], engine.card.language
     _trail(engine, trail, t)
     head = heading(place.title or t("Without a heading"), f"{place.code} {written(place.at)}", lang)
-    st.html(tag("div", head, tag("p", _count(place.count, t)), class_="pd-found"))
+    day, (page, _) = engine.card.dated(place.code), engine.card.official_page(place.code, None)
+    about = [_count(place.count, t)]
+    if not place.at and place.code in engine.card.laws:
+        about += [t.day(day)] if day else []
+        about += [link(page, t("Official text"))] if web_address(page) else []
+    dotted = [part for each in about for part in (" · ", each)][1:]
+    st.html(tag("div", head, tag("p", *dotted), class_="pd-found"))
     if not place.at:
         _search(engine, place.code, t)
     below = law.below(place)

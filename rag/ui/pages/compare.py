@@ -120,5 +120,5 @@ def _draw(
     if known:
         st.html(tag("p", t(_KNOWN), class_="pd-hint", role="status"))
     if day is not None:
-        st.html(validity_line(day, engine.card, dated=True, t=t))
+        st.html(validity_line(day, engine.card.law_dates(), dated=True, t=t))
     st.html(table(columns, known, engine.card, t))

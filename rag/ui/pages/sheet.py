@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 import streamlit as st
@@ -16,10 +16,12 @@ import streamlit as st
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
 from rag.corpus.export import ArticleExtract
+from rag.corpus.facts import ArticleFacts
 from rag.engine.engine import Engine
 from rag.types import Article
 from rag.ui import layout
-from rag.ui.components.article_history import label
+from rag.ui.components.article_card import LIMITS, NO_FACTS, fact_lines, look_for
+from rag.ui.components.article_history import label, law_as_of, text_date
 from rag.ui.components.entries import heading
 from rag.ui.components.permalink import link, present
 from rag.ui.components.question_form import MAX_CHARS, current_day
@@ -158,9 +160,9 @@ def _sheet(engine: Engine, articles: Sequence[Article], facts: str, t: Interface
     to_know = (*limits(extract, t), *_origin(engine, articles, t), t(_CUT))
     contacts = (_dotted(c.name, c.phone, c.url, c.note) for c in card.contacts[:CONTACTS])
     helpers = [truncate_lines(contact, 2, SMALL) for contact in contacts]
-    notes = [_note(article, day, t) for article in articles]
+    notes = [_note(article, card, day, t) for article in articles]
     heads = [f"{citation(article, card)} {note}" for article, note in zip(articles, notes, strict=True)]
-    texts = [" ".join(article.text.split()) for article in articles]
+    texts = [_text(article, engine.facts.get(article.id, NO_FACTS), card, t) for article in articles]
     fits = room(heads, texts, (*to_know, *helpers))
     about = tag("strong", "Pandect"), " · ", card.title, " · ", t.day(date.today())
     happened = truncate_lines(facts, fits.facts)
@@ -181,12 +183,23 @@ def _sheet(engine: Engine, articles: Sequence[Article], facts: str, t: Interface
     )
 
 
-def _note(article: Article, day: date | None, t: Interface) -> str:
+def _text(article: Article, facts: ArticleFacts, card: CorpusCard, t: Interface) -> str:
+    """Return the time limits of an article, in short, and its text; what has no room is cut at the end."""
+    said = fact_lines(article, replace(facts, time_limits=(), amounts=(), note=""), card, t)
+    limits = " · ".join(f"{each.within} — {each.what}" for each in facts.shown.time_limits[:LIMITS])
+    first = t.sentences(t("Time limit:"), limits) if limits else ""
+    return _dotted(*said, first, " ".join(article.text.split()))
+
+
+def _note(article: Article, card: CorpusCard, day: date | None, t: Interface) -> str:
+    page, own = card.official_page(article.code, article.url)
     return _dotted(
         label(article, day, t),
         t("in force since {day}", day=t.day(article.valid_from)) if article.valid_from else "",
         t("until {day}", day=t.day(article.valid_to)) if article.valid_to else "",
-        web_address(article.url),
+        text_date(article.code, card, t),
+        web_address(page),
+        look_for(article, t) if page and not own else "",
     )
 
 
@@ -203,7 +216,7 @@ def _article(article: Article, text: str, note: str, most: int, card: CorpusCard
 def _origin(engine: Engine, articles: Sequence[Article], t: Interface) -> Iterator[str]:
     """Yield where the texts come from and where they can be seen again."""
     card, info = engine.card, engine.info
-    dated = t("Law as of {day}", day=t.day(card.law_date)) if card.law_date else ""
+    dated = law_as_of(card.law_dates(article.code for article in articles), t)
     source = t("Source: {source}", source=layout.source_line(card)) if card.source else ""
     yield _dotted(dated, source, t("Index: {name}, version {version}", name=info.name, version=info.version))
     yield absolute(link([article.id for article in articles], info.version))

@@ -59,6 +59,21 @@ def _opens_options(page: Page) -> None:
     page.get_by_role("radiogroup", name="Comment chercher").wait_for()
 
 
+def _opens_laws(page: Page) -> None:
+    page.locator(".pd-searched > summary").click()
+    page.locator(".pd-laws summary").first.click()
+
+
+def _opens_theme(page: Page) -> None:
+    page.locator(".pd-laws summary").first.click()
+
+
+def _opens_limits(page: Page) -> None:
+    ask(page, QUESTION)
+    page.locator(".pd-untold").wait_for()
+    page.locator(".pd-card .pd-limits summary").first.click()
+
+
 def _opens_share(page: Page) -> None:
     ask(page, QUESTION)
     page.locator(".pd-card").nth(9).wait_for()
@@ -217,12 +232,15 @@ FAKE: dict[str, State] = {
         "?answers=quoted", ".st-key-whole_question textarea", _asks_further, ".st-key-whole_question"
     ),
     "urgent": State("?answers=quoted", ".pd-urgent", _asks("Mon voisin me frappe et menace de me tuer")),
+    "laws": State("?engine=laws", ".pd-searched details[open]", _opens_laws),
+    "limits": State("?answers=quoted&engine=laws", ".pd-limits details[open]", _opens_limits),
     "filters": State("?engine=many", ".stDateInput", _opens_options),
     "filtered-out": State("?engine=many", ".st-key-unfilter", _filters_all_out),
     "feedback": State("?kept=yes", ".stExpander >> text=Merci", _says_something, ".st-key-feedback_reason"),
     "search-failed": State("?engine=failing", ".pd-box", _asks(QUESTION)),
     "one-way": State("?page=compare&engine=one-way", ".pd-compare"),
     "browse-codes": State("?page=browse&engine=codes", ".st-key-codes_named input"),
+    "browse-themes": State("?page=browse&engine=laws", ".pd-laws details[open]", _opens_theme),
     "browse-parts": State(
         "?page=browse&engine=codes&code=Loi+imaginaire+1&part=2", ".pd-parts", look=".pd-parts"
     ),

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from rag.corpus.asker_situations import Situation, situations
-from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.corpus.card import Contact, CorpusCard, Elsewhere, LoadedLaw, Moved
 from rag.corpus.contents import Law
+from rag.corpus.facts import Amount, ArticleFacts, TimeLimit
 from rag.engine.engine import EncoderTraining
 from rag.engine.result import Explanation, MeaningShare, Mode, Result, ResultPlace, SimilarQuestion
 from rag.errors import DamagedIndex
@@ -189,6 +191,7 @@ class FakeEngine:
     )
 
     situations: tuple[Situation, ...] = ()
+    facts: Mapping[str, ArticleFacts] = field(default_factory=dict)
     graph: Graph | None = None
     like: str = "mon voisin a un arbre trop près, puis-je le faire couper"  # a question of the first article
 
@@ -303,7 +306,52 @@ def _referring() -> FakeEngine:
     return FakeEngine(articles=REFERRING, graph=graph, card=replace(CARD, text_kind="official"))
 
 
+_CODES = ("Code civil", "Code du travail", "Code de la route", "Code rural", "Loi des baux", "Code des jeux")
+_THEMES = (("family", "land"), ("work",), ("road",), ("work", "land"), ("housing",), ())
+LAWS = {  # many laws, each with a page and a day of its own
+    code: LoadedLaw(f"https://law.example/code/{n}", date(2024 + n % 2, 3, 10 + n), themes)
+    for n, (code, themes) in enumerate(zip(_CODES, _THEMES, strict=True))
+}
+LIMIT = TimeLimit(
+    "faire couper l'arbre", "2 mois", "la lettre du voisin", "le voisin peut agir", "après trente ans"
+)
+FACTS = {
+    "672": ArticleFacts(
+        (LIMIT, *(replace(LIMIT, within=f"{n} ans") for n in range(3, 6))), note="Un décret."
+    ),
+    "671": ArticleFacts((), (Amount("hauteur de l'arbre", "2 m"), Amount("amende", "1 500 €"))),
+    "673": ArticleFacts((LIMIT,), (Amount("branche", "1 m"),), outdated=True),
+}
+SEVERAL = (
+    *ARTICLES[:3],
+    *(
+        Article(f"x{n}", code, f"L{n}", "", (f"Titre {n} : De l'arbre",))
+        for n, code in enumerate(_CODES[1:], 1)
+    ),
+)
+
+
+class LawsEngine(FakeEngine):
+    """Finds as the last an article that nobody has summarised, or that one alone."""
+
+    alone = False
+
+    def ask(self, question: str, **options: Any) -> Result:
+        found = super().ask(question, **options)
+        if found.status != "found":
+            return found
+        others = () if self.alone else found.shown
+        return replace(found, shown=(*others, Shown(len(others) + 1, SEVERAL[-1], 0.1, Why())))
+
+
+def many_laws(**more: Any) -> FakeEngine:
+    counts = {code: 3 if code == _CODES[0] else 1 for code in _CODES}
+    card = replace(CARD, title="Le droit courant", laws=LAWS)
+    return LawsEngine(card=card, articles=SEVERAL, offers=FakeFacets(counts), facts=FACTS, **more)
+
+
 ENGINES: Mapping[str, FakeEngine] = {
+    "laws": many_laws(),
     "referring": _referring(),
     "plain": FakeEngine(),
     "doubtful": FakeEngine(confidence=0.2, doubtful=True),

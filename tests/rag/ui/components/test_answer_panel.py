@@ -45,7 +45,15 @@ from tests.fakes.pages.ui_answers import (
     ending,
     judged,
 )
-from tests.fakes.pages.ui_engine import ARTICLES, HOSTILE_CARD, QUESTION, FakeEngine, FakeFacets
+from tests.fakes.pages.ui_engine import (
+    ARTICLES,
+    FACTS,
+    HOSTILE_CARD,
+    QUESTION,
+    FakeEngine,
+    FakeFacets,
+    many_laws,
+)
 from tests.fakes.pages.ui_engine import HOSTILE as HOSTILE_ARTICLES
 
 SHOWN = ("672", "671", "673")  # for QUESTION
@@ -129,6 +137,35 @@ def test_a_summary_is_labelled_and_never_quoted_as_law() -> None:
     assert [badge.text for badge in box.all(class_="pd-badge")] == ["résumé"] * 3
     assert not box.all("q")
     assert "Seul le texte officiel fait foi." in box.text
+
+
+def test_the_time_limits_of_a_quoted_article_are_told_once() -> None:
+    engine = many_laws()
+    engine.facts = {**FACTS, "671": FACTS["672"]}  # two articles of one subject
+    box = body(opened(None, engine=engine, locale="en-GB")).one(class_="pd-quoted")
+
+    assert [[each.text for each in limits.all("strong")] for limits in box.all(class_="pd-limits")] == [
+        ["2 mois", "3 ans"],
+        ["4 ans", "5 ans"],
+    ]
+    assert "(from: la lettre du voisin)" in box.all(class_="pd-limits")[0].text
+    assert "Otherwise" not in box.text  # its card says it
+    assert len(box.all("blockquote")) == 3  # what nobody has summarised says nothing
+
+
+def test_a_model_is_given_articles_with_a_text_alone() -> None:
+    model = FakeModel()
+    app = written(model, engine=many_laws())
+    assert model.sent[0].articles == SHOWN
+    assert "#pd-written" in [a.attributes["href"] for a in body(app).all("a")]
+
+    engine = many_laws()
+    engine.alone = True
+    app = opened(FakeModel(), engine=engine)
+    assert len(cards(app)) == 1
+    assert "write" not in keys(app)
+    assert headings(app)[:2] == ["Un article à regarder", "Continuer sur le même sujet"]
+    assert "#pd-written" not in [a.attributes["href"] for a in body(app).all("a")]
 
 
 def test_official_law_is_quoted_and_not_labelled() -> None:

@@ -1,18 +1,30 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
+from types import MappingProxyType
 
 import pytest
 
 from rag.corpus.card import CorpusCard
+from rag.corpus.facts import Amount, ArticleFacts, TimeLimit
 from rag.types import Article, Shown, Why
 from rag.ui.components.article_card import View, card_html
 from rag.ui.components.entries import title
 from rag.ui.components.explanation import matched_words
 from rag.ui.i18n import words
 from tests.fakes.pages.html_reader import Element, read
-from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, FakeAnalyser
+from tests.fakes.pages.ui_engine import (
+    ARTICLES,
+    CARD,
+    FACTS,
+    HOSTILE,
+    HOSTILE_CARD,
+    LAWS,
+    SEVERAL,
+    FakeAnalyser,
+)
 
 ALLOWED = {
     "article", "header", "footer", "section", "h3", "h4", "div", "nav", "ol", "ul", "li", "p", "span", "mark",
@@ -23,8 +35,16 @@ TREE = Why(
 )
 
 
-def card(article: Article, why: Why = TREE, corpus: CorpusCard = CARD, language: str = "fr") -> Element:
-    return read(card_html(Shown(1, article, 1.0, why), View(corpus, FakeAnalyser(), words(language))))
+def card(
+    article: Article,
+    why: Why = TREE,
+    corpus: CorpusCard = CARD,
+    language: str = "fr",
+    facts: Mapping[str, ArticleFacts] = MappingProxyType({}),
+    today: date | None = None,
+) -> Element:
+    view = View(corpus, FakeAnalyser(), words(language), facts=facts, today=today)
+    return read(card_html(Shown(1, article, 1.0, why), view))
 
 
 def test_what_is_kept_of_a_card_is_that_of_its_language_and_corpus() -> None:
@@ -75,14 +95,94 @@ def test_a_summary_is_never_taken_for_the_law() -> None:
 
 def test_the_date_of_the_law_is_a_badge_that_says_it_may_have_changed() -> None:
     for language, said in (
-        ("fr", "Droit au 1er janvier 2025, a pu changer"),
-        ("en", "Law as of 1 January 2025; may have changed"),
-        ("zh", "截至2025年1月1日，可能已有变动"),
+        ("fr", "texte\u00a0: janvier 2025, a pu changer"),
+        ("en", "text: January 2025, may have changed"),
+        ("zh", "文本：2025年1月，可能已有变动"),
     ):
-        shown = card(ARTICLES[0], language=language)
+        shown = card(ARTICLES[0], language=language, today=date(2026, 1, 1))
         assert shown.one("header").one(class_="pd-dated").text == said
         assert "2025" not in shown.one(class_="pd-source").text  # said once
     assert not card(ARTICLES[0], corpus=replace(CARD, law_date=None)).all(class_="pd-dated")
+
+
+def test_a_text_of_more_than_a_year_ago_says_so_by_the_day_of_its_own_code() -> None:
+    several = replace(CARD, laws=LAWS)  # 10 March 2024 for the Code civil
+    old, new = (
+        card(ARTICLES[0], corpus=corpus, language="en", today=date(2026, 1, 2)).one(class_="pd-dated").text
+        for corpus in (several, CARD)
+    )
+
+    assert old == "text: March 2024, more than a year old: check"
+    assert new == "text: January 2025, may have changed"
+    pasted = card(ARTICLES[0], corpus=several, language="en").one("button").attributes["data-copy"]
+    assert "text: March 2024" in pasted
+
+
+def test_time_limits_stand_under_the_text_and_amounts_below() -> None:
+    shown = card(ARTICLES[1], facts=FACTS)
+    limits = shown.one(class_="pd-limits")
+
+    assert limits.all("li")[0].text == (
+        "Délai\u00a0: 2 mois — faire couper l'arbre (à partir de\u00a0: la lettre du voisin). "
+        "Sinon\u00a0: le voisin peut agir"
+    )
+    assert [each.text for each in limits.all("strong")] == ["2 mois", "3 ans", "4 ans", "5 ans"]
+    assert limits.one("summary").text == "et un autre"  # three are told at once
+    assert {each.attributes["lang"] for each in limits.all("strong")} == {"fr"}
+    assert [p.text for p in shown.all("p", "pd-amounts")] == ["À savoir\u00a0: Un décret."]
+    order = [each.attributes.get("class") for each in shown.all()]
+    assert order.index("pd-passage") < order.index("pd-limits") < order.index("pd-whole")
+
+    amounts = card(ARTICLES[0], facts=FACTS).one("div", "pd-amounts").text
+    assert amounts == "Montants et seuils\u00a0: hauteur de l'arbre — 2 m · amende — 1\u00a0500\u00a0€"
+
+
+def test_what_was_read_from_a_text_that_has_changed_is_hidden() -> None:
+    shown = card(ARTICLES[2], facts=FACTS, language="en")
+
+    assert shown.one(class_="pd-outdated").text.startswith("This article has changed since")
+    assert not shown.all(class_="pd-limits")
+    assert not shown.all(class_="pd-amounts")
+    assert not card(ARTICLES[1], facts=FACTS).all(class_="pd-outdated")
+
+
+def test_an_article_that_nobody_has_summarised_leads_to_the_official_text() -> None:
+    several = replace(CARD, laws=LAWS)
+    shown = card(SEVERAL[-1], corpus=several, language="en")
+
+    assert shown.one(class_="pd-untold").text == (
+        "Nobody has summarised this article yet. Read the official text."
+        "Read the official text page of the whole text: look for “L5”"
+    )
+    assert shown.one(class_="pd-untold").one("a").attributes["href"] == "https://law.example/code/5"
+    assert not shown.all(class_="pd-passage")
+    assert not shown.all(class_="pd-badge")  # it is no summary
+    assert "summary" not in shown.one("button").attributes["data-copy"]
+    assert shown.one(class_="pd-path").text == SEVERAL[-1].headings[0]
+    assert shown.one(class_="pd-why")
+    assert len(shown.all("a")) == 1  # once is enough
+
+    own = card(replace(SEVERAL[-1], url="https://law.example/x"), corpus=several, language="en")
+    assert own.one(class_="pd-untold").one("a").attributes["href"] == "https://law.example/x"
+    assert "look for" not in own.text
+
+
+def test_the_page_of_a_whole_code_is_called_that() -> None:
+    ways = card(ARTICLES[2], corpus=replace(CARD, laws=LAWS)).one(class_="pd-ways")
+
+    assert ways.one("a").attributes["href"] == "https://law.example/code/0"
+    assert "page du texte entier\u00a0: cherchez «\u00a0673\u00a0»" in ways.text
+    assert not card(ARTICLES[2]).one(class_="pd-ways").all("a")  # this corpus names no page
+
+
+@pytest.mark.parametrize("language", ["fr", "nl", "en", "de", "it", "zh"])
+def test_hostile_facts_stay_text(language: str) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    facts = ArticleFacts((TimeLimit(evil, evil, evil, evil),), (Amount(evil, evil),), evil)
+    shown = card(ARTICLES[0], facts={"671": facts}, language=language)
+
+    assert {each.name for each in shown.all()} <= ALLOWED | {"strong"}
+    assert shown.text.count(evil) == 7
 
 
 def test_an_official_text_bears_no_such_badge() -> None:

@@ -13,7 +13,7 @@ from rag.text import SpellingCorrection
 from rag.types import KnownItem, Shown, Why
 from tests.fakes.pages.ask_page_driver import ask, body, cards, headings, page
 from tests.fakes.pages.html_reader import read
-from tests.fakes.pages.ui_engine import ARTICLES, CARD, MOVED, QUESTION, FakeEngine, FakeFacets
+from tests.fakes.pages.ui_engine import ARTICLES, CARD, MOVED, QUESTION, FakeEngine, FakeFacets, many_laws
 
 DOUBT = {
     "fr": "Il est probable qu’aucun article du Code civil ne réponde à cette question.",
@@ -97,6 +97,19 @@ def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_
         "Il est probable qu’aucun article de «\u00a0Lois de Belgique\u00a0» ne réponde à cette question."
     )
     assert len(body(app).one(class_="pd-doubt").all("li")) == 2
+
+
+def test_of_many_laws_the_themes_are_told_and_no_title() -> None:
+    engine = many_laws(doubtful=True)
+    app = ask(page(engine, locale="en-GB"), QUESTION)
+    assert headings(app)[0] == "Probably no article of the laws loaded here answers this."
+
+    scope = (
+        "Searched here are 6 laws and codes: housing, work, family, road, land and neighbours, other matters."
+    )
+    assert scope in body(ask(app, "xylophone")).one(class_="pd-box").text
+    assert scope in body(ask(app, "droit belge : quel arbre planter ?")).one(class_="pd-doubt").text
+    assert "The 4 closest articles" in headings(ask(app, "le dépôt et l'arbre voisin planté"))
 
 
 @pytest.mark.parametrize("language", ["fr", "en"])

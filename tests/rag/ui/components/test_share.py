@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,13 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from rag.corpus.export import ArticleExtract, to_markdown
+from rag.corpus.export import ArticleExtract, to_json, to_markdown
 from rag.ui.components.share import labels
 from rag.ui.i18n import words
 from rag.ui.navigation import LONGEST, MOST, listed, parse_article_ids
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page
-from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine
+from tests.fakes.pages.ui_engine import (
+    ARTICLES,
+    CARD,
+    FACTS,
+    HOSTILE,
+    HOSTILE_CARD,
+    LAWS,
+    QUESTION,
+    SEVERAL,
+    FakeEngine,
+    many_laws,
+)
 
 
 def shared(**query: str) -> AppTest:
@@ -252,3 +264,47 @@ def test_the_sheet_of_a_hostile_corpus_stays_text() -> None:
 
     assert [e for e in elements if e.attributes.get("class") == "pd-sheet"]
     assert not {e.name for e in elements} & {"img", "script", "iframe", "svg", "b", "style", "form"}
+
+
+def test_files_say_the_time_limits_the_days_and_what_has_no_text() -> None:
+    card = replace(CARD, laws=LAWS)
+    extract = ArticleExtract(card, "civil", "3", (SEVERAL[1], SEVERAL[2], SEVERAL[-1]), facts=FACTS)
+    written = to_markdown(extract, labels(extract, words("en")))
+
+    assert "*Time limit: 2 mois — faire couper l'arbre \\(from: la lettre du voisin\\)" in written
+    assert written.count("Time limit") == 4  # none of the one that has changed
+    assert "*This article has changed since the summary was written. Read the official text.*" in written
+    assert "*Nobody has summarised this article yet. Read the official text.*" in written
+    assert "*text: March 2024, more than a year old: check*" in written
+    assert "look for “L5”" in written
+    assert "[Official text](<https://law.example/code/5>)" in written
+    assert "- Dates of the texts \\(10 March 2024 to 15 March 2025\\)" in written
+
+    first, second, last = json.loads(to_json(extract))["articles"]
+    assert first["time_limits"][0] == {
+        "what": "faire couper l'arbre", "within": "2 mois", "start": "la lettre du voisin",
+        "otherwise": "le voisin peut agir", "clause": "après trente ans",
+    }  # fmt: skip
+    assert (first["law_date"], first["note"], "code_url" in first) == ("2024-03-10", "Un décret.", False)
+    assert (second["outdated"], "time_limits" in second) == (True, False)
+    assert (last["text"], last["code_url"]) == ("", "https://law.example/code/5")
+
+
+def test_the_files_and_the_sheet_of_many_laws() -> None:
+    app = ask(page(many_laws(), locale="en-GB"), QUESTION)
+    assert link(app).endswith("?articles=672,671,673,x5&index=3")
+
+    sheet = body(open_page("sheet", many_laws(), articles="672,673,x5")).one(class_="pd-sheet")
+    texts = [article.all("p")[0].text for article in sheet.all("article")]
+    assert texts[0].startswith("Time limit: 2 mois — faire couper l'arbre · 3 ans — faire couper l'arbre")
+    assert texts[1].startswith("This article has changed since the summary was written.")
+    assert texts[2] == "Nobody has summarised this article yet. Read the official text."
+    notes = [article.one(class_="pd-source").text for article in sheet.all("article")]
+    assert "https://law.example/code/5 · page of the whole text: look for “L5”" in notes[2]
+    assert "Dates of the texts (10 March 2024 to 15 March 2025)" in sheet.text
+
+
+def test_a_link_to_what_nobody_has_summarised_shows_it() -> None:
+    [shown] = cards(page(many_laws(), locale="en-GB", articles="x5"))
+
+    assert "Nobody has summarised this article yet." in shown.one(class_="pd-untold").text

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
+from rag.corpus.facts import ArticleFacts
 from rag.errors import BadInput
 from rag.ui.components.question_form import MAX_CHARS, shorten
 from rag.ui.i18n import words
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, examples, headings, page
-from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine
+from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine, many_laws
 
 
 def test_first_run_promises_explains_and_offers_examples() -> None:
@@ -257,3 +259,44 @@ def test_what_stands_around_an_article_leads_on_in_the_language_of_the_address()
     assert named
     assert all("lang=fr" in way for way in named)
     assert not any("lang=" in way for way in plain)
+
+
+def test_the_first_page_says_which_laws_are_searched() -> None:
+    app = page(many_laws(), locale="en-GB")
+    said = body(app).one("details", "pd-searched")
+
+    assert said.children[0].text == (
+        "6 laws and codes are searched here: housing, work, family, road, land and neighbours…"
+    )
+    [land] = [each for each in said.all("details") if each.children[0].text.startswith("Land")]
+    assert land.children[0].text == "Land and neighbours 2 laws"
+    assert [li.text.strip() for li in land.all("li")] == [
+        "Code civil 3 articles · 10 March 2024", "Code rural one article · 13 March 2025",
+    ]  # fmt: skip
+    assert land.one("ul").all("a")[0].attributes["href"] == "./browse?code=Code%20civil"
+    assert "10 March 2024 to 15 March 2025" in body(app).one(class_="pd-loaded").text
+
+    assert not body(ask(app, QUESTION)).all(class_="pd-searched")
+    assert not body(page()).all(class_="pd-searched")  # one code: its name is below
+
+
+class FirstLook(FakeEngine):
+    """Remembers that its facts were looked at, which reads them from a file."""
+
+    looked = False
+
+    @property
+    def facts(self) -> Mapping[str, ArticleFacts]:  # type: ignore[override]  # a field of the other
+        self.looked = True
+        return {}
+
+    @facts.setter
+    def facts(self, facts: object) -> None: ...
+
+
+def test_facts_are_read_when_a_card_is_shown_and_no_sooner() -> None:
+    engine = FirstLook()
+    app = page(engine)
+    assert not engine.looked
+    ask(app, QUESTION)
+    assert engine.looked

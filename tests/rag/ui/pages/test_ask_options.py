@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag.types import Filter
 from tests.fakes.pages.ask_page_driver import SCRIPT, ask, body, cards, checked, headings, page
-from tests.fakes.pages.ui_engine import MANY_FACETS, QUESTION, FakeEngine, FakeInfo
+from tests.fakes.pages.ui_engine import MANY_FACETS, QUESTION, FakeEngine, FakeInfo, many_laws
 
 
 def test_filters_show_only_when_the_corpus_has_them() -> None:
@@ -89,3 +89,32 @@ def test_what_was_chosen_outlives_a_visit_to_another_page() -> None:
     [(_, _, where, mode)] = engine.asked
     assert (mode, where.codes if where else None) == ("keyword", frozenset({"Code rural"}))
     assert app.multiselect(key="codes").value == ["Code rural"]
+
+
+def test_themes_offer_their_codes_and_order_them() -> None:
+    engine = many_laws()
+    app = page(engine, locale="en-GB")
+    themes, codes = app.multiselect(key="themes"), app.multiselect(key="codes")
+    assert themes.options == ["Housing", "Work", "Family", "Road", "Land and neighbours", "Other matters"]
+    assert codes.options == [
+        "Loi des baux", "Code du travail", "Code rural", "Code civil", "Code de la route", "Code des jeux",
+    ]  # fmt: skip
+
+    themes.set_value(["housing", "work"])
+    codes.set_value(["Code des jeux"])
+    ask(app, QUESTION)
+    assert engine.asked[-1][2] == Filter(
+        frozenset({"Loi des baux", "Code du travail", "Code rural", "Code des jeux"})
+    )
+    assert app.query_params["themes"] == ["housing", "work"]
+    assert headings(app)[0] == "No article with these filters"
+    checked(app.button(key="unfilter").click().run())
+    assert app.multiselect(key="themes").value == []
+    assert engine.asked[-1][2] is None
+
+
+def test_an_address_names_a_theme() -> None:
+    engine = many_laws()
+    ask(page(engine, themes="land"), QUESTION)
+
+    assert engine.asked[-1][2] == Filter(frozenset({"Code civil", "Code rural"}))

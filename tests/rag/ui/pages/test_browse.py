@@ -10,7 +10,16 @@ from rag.types import Article, Filter
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import body, checked, headings
 from tests.fakes.pages.html_reader import Element
-from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, MANY_FACETS, MOVED, FakeEngine
+from tests.fakes.pages.ui_engine import (
+    ARTICLES,
+    CARD,
+    HOSTILE,
+    HOSTILE_CARD,
+    MANY_FACETS,
+    MOVED,
+    FakeEngine,
+    many_laws,
+)
 
 RURAL = Article("r1", "Code rural", "1", "Le chemin est ouvert.", ("Livre I",), references=("671",))
 TWO = FakeEngine(articles=(*ARTICLES, RURAL), offers=MANY_FACETS)
@@ -220,3 +229,34 @@ def test_headings_follow_one_another() -> None:
         ]
         assert levels[0] == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_many_laws_stand_under_their_themes() -> None:
+    app = open_page("browse", many_laws())
+    themes = body(app).one(class_="pd-laws").all("details")
+
+    assert [each.children[0].text for each in themes] == [
+        "Housing one law", "Work 2 laws", "Family one law", "Road one law", "Land and neighbours 2 laws",
+        "Other matters one law",
+    ]  # fmt: skip
+    assert links(themes[0]) == [("Loi des baux", "./browse?code=Loi%20des%20baux")]
+    assert "one article · 14 March 2024" in themes[0].text
+    assert not [n for n in body(app).all(class_="pd-shelf") if n.attributes.get("aria-label") == "Codes"]
+
+
+def test_a_code_says_of_which_day_it_is_and_where_its_text_stands() -> None:
+    about = body(open_page("browse", many_laws(), code="Loi des baux")).one(class_="pd-found").one("p")
+
+    assert about.text == "one article · 14 March 2024 · Official text"
+    assert about.one("a").attributes["href"] == "https://law.example/code/4"
+
+
+def test_what_nobody_has_summarised_is_listed_and_read_as_that() -> None:
+    listed = body(open_page("browse", many_laws(), code="Loi des baux", at="1"))
+    assert [each.text for each in listed.all(class_="pd-excerpt")] == ["no summary yet"]
+
+    read = body(open_page("browse", many_laws(), article="x4")).one("article", "pd-reading")
+    assert "Nobody has summarised this article yet." in read.one(class_="pd-untold").text
+    assert not read.all(class_="pd-text")
+    limits = body(open_page("browse", many_laws(), article="672")).one(class_="pd-limits")
+    assert "Time limit: 2 mois — faire couper l'arbre (from: la lettre du voisin)" in limits.text

@@ -16,7 +16,7 @@ from rag.ui.search import Answers
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import body, headings
 from tests.fakes.pages.ui_answers import FakeModel, judged
-from tests.fakes.pages.ui_engine import CARD, HOSTILE_CARD, FakeEngine, FakeInfo
+from tests.fakes.pages.ui_engine import CARD, HOSTILE_CARD, FakeEngine, FakeInfo, many_laws
 from tests.paths import ROOT
 
 PUBLISHED = Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared")) / "published"  # papers' tables
@@ -256,3 +256,17 @@ def test_about_says_which_judge_is_used_and_what_it_lets_through(
 
 def test_about_in_french() -> None:
     assert "Ce n’est pas un avocat" in about(lang="fr")
+
+
+def test_about_lists_the_laws_before_what_is_not_searched() -> None:
+    [section] = [
+        each
+        for each in body(open_page("about", many_laws())).all("section", "pd-about")
+        if each.all(class_="pd-laws")
+    ]
+    order = [each.attributes.get("class") or each.text[:12] for each in section.children]
+
+    assert order[1:] == [
+        "Searched her", "The texts ar", "The texts sh", "pd-laws", "Not searched", "Nor are cour",
+    ]  # fmt: skip
+    assert "(10 March 2024 to 15 March 2025)" in section.children[2].text
