@@ -119,7 +119,7 @@ ASKED = {
         "Ai-je droit au RSA si je suis encore étudiant ?",
         "On m'a supprimé mon RSA parce que je me suis mise en couple",
         "rsa conditions",
-        "L'aide médicale d'État couvre-t-elle une opération ?",
+        "Mon cousin sans papiers a-t-il droit à l'AME ?",
     ),
     "disability-and-old-age": (
         "Comment faire un dossier MDPH ?",
