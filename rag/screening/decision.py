@@ -86,6 +86,8 @@ def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionRe
 def not_law(question: str) -> bool:
     """Tell whether the words of a question are those of another matter, and none is one of law."""
     text = plain(question)
+    if _words("surely").search(text):
+        return True
     return _words("topics").search(text) is not None and _words("law").search(text) is None
 
 

@@ -1,4 +1,4 @@
-"""The topics that the Code civil does not govern, and where to find people: what ships of them."""
+"""The topics that other laws govern than those loaded, and where to find people: what ships of them."""
 
 from __future__ import annotations
 
@@ -111,12 +111,26 @@ ASKED = {
         "Pôle emploi m'a radié",
         "Combien de temps vais-je toucher le chômage ?",
     ),
-    "benefits": (
-        "Ai-je droit au RSA ?",
-        "Comment demander l'APL ?",
+    "family-benefits": (
         "La CAF me réclame un trop-perçu",
-        "Comment faire un dossier MDPH ?",
+        "La prime d'activité est-elle cumulable avec un petit salaire ?",
     ),
+    "social-assistance": (
+        "Ai-je droit au RSA si je suis encore étudiant ?",
+        "On m'a supprimé mon RSA parce que je me suis mise en couple",
+        "rsa conditions",
+        "Mon cousin sans papiers a-t-il droit à l'AME ?",
+    ),
+    "disability-and-old-age": (
+        "Comment faire un dossier MDPH ?",
+        "Mon grand-père peut-il avoir l'APA à domicile ?",
+        "L'EHPAD augmente ses tarifs de moitié",
+    ),
+    "child-protection-and-adoption": (
+        "Comment obtenir l'agrément pour adopter ?",
+        "Je voudrais devenir assistante maternelle",
+    ),
+    "housing-benefit": ("Comment demander l'APL ?", "montant de l'APL pour un couple", "apl"),
     "taxes": (
         "Comment contester ma taxe d'habitation ?",
         "Dois-je déclarer aux impôts les loyers que je reçois ?",
@@ -132,10 +146,17 @@ ASKED = {
         "J'ai été flashé à 150 par un radar",
     ),
     "road-accident": ("J'ai eu un accident de voiture, qui m'indemnise ?", "Un automobiliste m'a renversé"),
-    "offences-against-persons": (
+    "offences-against-persons": ("Mon voisin menace de me tuer", "J'ai été agressé dans la rue"),
+    "complaint-and-custody": (
         "Comment porter plainte ?",
-        "Mon voisin menace de me tuer",
-        "J'ai été agressé dans la rue",
+        "La gendarmerie refuse de prendre ma plainte",
+        "Combien de temps une garde à vue peut-elle durer ?",
+        "Où demander un extrait de casier judiciaire ?",
+    ),
+    "contesting-a-fine": (
+        "J'ai reçu une amende forfaitaire, sous quel délai la payer ?",
+        "Comment faire opposition à une ordonnance pénale ?",
+        "J'ai une amende majorée et je n'ai jamais eu la première lettre",
     ),
     "theft-and-fraud": (
         "On a cambriolé mon appartement",
@@ -162,13 +183,14 @@ ASKED = {
         "Je pense être victime d'une erreur médicale",
         "Ma fille veut avorter sans me le dire",
     ),
-    "noise-offence": (
-        "Mes voisins font du tapage nocturne",
+    "noise-offence": ("Mes voisins font du tapage nocturne",),
+    "quiet-hours": (
         "Jusqu'à quelle heure peut-on passer la tondeuse, quelles sont les heures de bruit autorisées ?",
+        "Peut-on tondre sa pelouse le dimanche ?",
     ),
     "animal-welfare": ("Mon voisin maltraite son chien", "Quelles règles pour un chien de catégorie 1 ?"),
     "business": (
-        "Mon entreprise est en redressement judiciaire",
+        "Sous quel délai déposer le bilan ?",
         "Comment créer une SARL ?",
         "Mon bail commercial arrive à sa fin",
     ),
@@ -178,7 +200,39 @@ ASKED = {
         "Comment faire retirer mon nom de Google, le droit à l'oubli ?",
     ),
     "defamation": ("On me diffame sur Facebook", "Quelqu'un m'insulte sur les réseaux sociaux"),
-    "social-housing": ("Comment obtenir un logement social ?", "Le DPE de ma maison est faux"),
+    "social-housing": ("Comment obtenir un logement social ?", "Combien d'attente pour un HLM ?"),
+    "unfit-housing": ("Le DPE de ma maison est faux", "Le maire a pris un arrêté de péril sur mon immeuble"),
+    "buying-or-building-a-home": (
+        "Ai-je un délai de rétractation après un compromis de vente ?",
+        "Le constructeur de ma maison a six mois de retard",
+    ),
+    "renovation-grants": ("Qui a droit à MaPrimeRénov' ?",),
+    "notary-fees": ("Comment se calculent les frais de notaire ?",),
+    "squatters": ("Comment faire partir des squatteurs sans procès ?",),
+    "pets-in-a-rented-home": ("Mon propriétaire peut-il m'interdire d'avoir un chat ?",),
+    "minimum-wage-amount": ("C'est combien le SMIC net cette année ?",),
+    "collective-agreement": ("Que prévoit la convention collective de la coiffure ?",),
+    "internship": ("Quelle gratification pour un stage de trois mois ?",),
+    "unemployment-benefit": (
+        "Je démissionne pour suivre ma femme, aurai-je le chômage ?",
+        "Quel est le délai de carence du chômage ?",
+    ),
+    "supplementary-pension": ("Comment demander ma retraite Agirc-Arrco ?",),
+    "residence-of-algerians": ("Je suis algérienne, quel certificat de résidence demander ?",),
+    "identity-papers": ("Comment refaire mon passeport ?", "J'ai perdu ma carte d'identité"),
+    "public-health-rules": ("Quels sont les vaccins obligatoires ?", "Peut-on fumer en terrasse ?"),
+    "air-travel": ("Mon vol a été annulé la veille, quelle indemnité ?", "La compagnie a perdu mes bagages"),
+    "public-transport": ("Le contrôleur m'a mis une amende dans le TER", "La SNCF doit-elle me rembourser ?"),
+    "cemetery-and-funeral": (
+        "Comment renouveler une concession au cimetière ?",
+        "Peut-on disperser les cendres en mer ?",
+    ),
+    "town-rules": ("Comment contester un forfait de post-stationnement ?",),
+    "environment": (
+        "Puis-je brûler des branches chez moi ?",
+        "Des chasseurs tirent près de ma maison, distance ?",
+    ),
+    "brush-clearing": ("Jusqu'où va l'obligation de débroussaillement ?",),
 }
 # Questions that the Code civil does answer, most of them with a word that other laws use too.
 CIVIL = (
@@ -211,6 +265,34 @@ CIVIL = (
     "virer le gérant de la SCI",
 )
 
+# Questions that the laws that ship answer, most of them with a word of a topic that they do not govern.
+ANSWERED = (
+    "Mon propriétaire ne veut pas me rendre ma caution",
+    "préavis d'un mois parce que je touche le RSA",
+    "La pension de réversion se perd-elle si je me remarie ?",
+    "On m'a renvoyée sans lettre de licenciement",
+    "Combien de points pour un feu rouge ?",
+    "Mon titre de séjour expire la semaine prochaine",
+    "Mon colis n'est jamais arrivé, suis-je remboursé ?",
+    "Comment effacer une condamnation de mon casier judiciaire ?",
+    "Que risque quelqu'un qui me menace de mort ?",
+    "Quelle peine pour un vol dans un magasin ?",
+    "Un squatteur a-t-il droit à la trêve hivernale ?",
+    "Mon avocat demande des honoraires trop élevés",
+    "L'employeur rembourse-t-il le pass Navigo ?",
+    "Mon entreprise est en redressement judiciaire, qui paie mon salaire ?",
+    "Faut-il un permis de construire pour une piscine ?",
+    "La CAF me réclame un trop-perçu d'allocations familiales",
+    "Je suis en chômage partiel, combien dois-je toucher ?",
+    "France Travail m'a radié de la liste",
+    "Mon permis de chasser suffit-il pour acheter un fusil ?",
+    "Mes voisins font du tapage nocturne",
+    "On peut louer sans rien signer, c'est permis ?",
+    "Dois-je payer l'EHPAD de mon père ?",
+    "Le fisc peut-il effacer ma dette d'impôts ?",
+    "Notre syndic refuse de montrer les comptes",
+)
+
 
 def _read(name: str) -> list[dict[str, Any]]:
     entries = json.loads((BUILTIN / name).read_text(encoding="utf-8"))
@@ -219,12 +301,15 @@ def _read(name: str) -> list[dict[str, Any]]:
 
 
 TOPICS = {entry["id"]: Elsewhere(**entry) for entry in _read("elsewhere.json")}
-ALL = Topics(CorpusCard("essai", "Essai", "fr", elsewhere=tuple(TOPICS.values())), {"Code civil"}, FRENCH)
+CARD = CorpusCard("essai", "Essai", "fr", elsewhere=tuple(TOPICS.values()))
+LAWS = json.loads((BUILTIN / "laws.json").read_text(encoding="utf-8"))
+ALL = Topics(CARD, {"Code civil"}, FRENCH)
+SHIPPED = Topics(CARD, LAWS, FRENCH)
 
 
-def _matching(question: str) -> set[str]:
+def _matching(question: str, topics: Topics = ALL) -> set[str]:
     """The topics that the page would show."""
-    return {topic.id for topic in ALL.find(question)}
+    return {topic.id for topic in topics.find(question)}
 
 
 @pytest.mark.parametrize("question", ["on m'a viré", "je me suis fait virer", "Viré !", "j'ai été virée"])
@@ -283,6 +368,34 @@ def test_topic_is_found(topic: str, question: str) -> None:
 @pytest.mark.parametrize("question", CIVIL)
 def test_questions_for_the_code_civil_raise_no_alarm(question: str) -> None:
     assert _matching(question) == set()
+
+
+@pytest.mark.parametrize("question", ANSWERED)
+def test_questions_for_the_laws_that_ship_raise_no_alarm(question: str) -> None:
+    assert _matching(question, SHIPPED) == set()
+
+
+def test_a_topic_is_silent_for_the_law_that_ships_under_its_name() -> None:
+    """A law is named in `codes` as `laws.json` names it, or its notice would stand beside its articles."""
+    official = {law["url"].rstrip("/"): name for name, law in LAWS.items()}
+    for topic in TOPICS.values():
+        loaded = official.get((topic.url or "").rstrip("/"))
+        assert loaded is None or loaded in topic.codes, topic.id
+
+
+@pytest.mark.parametrize(
+    ("silent", "told", "question"),
+    [
+        ("unemployment", "unemployment-benefit", "Puis-je toucher le chômage après une démission ?"),
+        ("home-lease", "housing-benefit", "Mon APL baisse car le proprio veut augmenter mon loyer"),
+        ("traffic", "contesting-a-fine", "Comment contester une amende ?"),
+    ],
+)
+def test_a_question_of_two_laws_is_told_of_the_one_that_does_not_ship(
+    silent: str, told: str, question: str
+) -> None:
+    assert {silent, told} <= _matching(question)
+    assert _matching(question, SHIPPED) == {told}
 
 
 def test_contacts_can_be_reached() -> None:

@@ -82,11 +82,17 @@ def test_personal_data_is_looked_for_only_where_a_question_may_leave() -> None:
 def test_words_of_law_outweigh_words_of_the_kitchen() -> None:
     assert not_law("une recette de gâteau")
     assert not not_law("le vendeur du gâteau refuse le remboursement")
+    assert not not_law("Mon passager n'avait pas de casque, combien de points ?")
+    assert not not_law("quel taux d'incapacité pour l'AAH")
+
+
+def test_no_law_makes_rich() -> None:
+    assert not_law("comment gagner de l'argent vite pour payer mon loyer")
 
 
 def test_no_off_topic_question_reaches_a_model(engine: Engine) -> None:
     counts = measure.off_topic(CASES / "not_law.tsv", engine)
-    assert sum(count["questions"] for count in counts.values()) == 70
+    assert sum(count["questions"] for count in counts.values()) == 76
     assert all(count["stopped"] == count["questions"] for count in counts.values())
 
 
