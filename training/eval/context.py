@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from indexes.corpus.corpus import Corpus
 from rag.encoders.static import StaticEncoder
@@ -13,10 +13,14 @@ from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25Settings
+from rag.retrieval.term_counts import FieldCounts
 from rag.retrieval.translation_model import TranslationModel
 from rag.text import Analyser
 from rag.types import ArticleOrder, Progress, Question, Reranker, Retriever
 from training.eval.encoders import FitCache
+
+if TYPE_CHECKING:
+    import faiss
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class FittedParts:
     ranker: Ranker | None = None  # of its learned fusion
     fusion: FusionSettings | None = None  # that it answers with
     translation: TranslationModel | None = None
+    counts: FieldCounts | None = None  # of the law's own fields: what is searched may not be what is shown
+    vectors: faiss.Index | None = None  # of the articles, by the encoder
 
 
 class BenchLike(Hashable, Protocol):

@@ -32,17 +32,18 @@ class Lexicon:
         options: Mapping[str, Any],
         also: Collection[str],
         progress: Progress,
+        given: FieldCounts | None = None,
     ) -> None:
         """Take a corpus, of which the articles alone are used.
 
         The options of the analyser go before what settings say; `also` are words of an encoder that is not
-        fitted here, which typing errors may mean.
+        fitted here, which typing errors may mean. `given` are counts of an index, which are not made here.
         """
         self._corpus, self._cache, self._options, self._progress = corpus, cache, options, progress
         self._also = also
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)
-        self._counts: dict[bool, FieldCounts] = {}
+        self._counts: dict[bool, FieldCounts] = {} if given is None else {True: given}
         self._mended = lru_cache(MAX_CACHED_FITS)(self._mend)
 
     def analyser(self, *, stop_words: bool = True) -> Analyser:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -18,10 +19,13 @@ from indexes.corpus.questions import attach, read_cited, read_questions
 from indexes.shipped_questions import shipped
 from indexes.sources import registry
 from indexes.store import paths
+from indexes.update import term_counts
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
+from rag.retrieval.dense import Dense
+from rag.retrieval.term_counts import LAW_FIELDS
 from rag.text.analysers import analyser
-from rag.types import Article, Filter, Question, in_force
+from rag.types import Article, ArticleOrder, Filter, Question, in_force
 from training.eval.context import FittedParts
 from training.eval.workbench import Bench
 from training.splits.file import evaluated_folds
@@ -50,7 +54,11 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
     corpus = read(folder / "corpus")
     encoder = StaticEncoder.load(folder / "encoder", analyser(corpus.card.language))
     pairs = query_expansion.read_pairs(folder)
-    ready = FittedParts(encoder, read_ranker(folder), load_fusion(folder), pairs)
+    # of articles that nobody has summarised the weights of their words ship, and no text to make them from
+    counted = term_counts.load(folder / term_counts.FOLDER, ArticleOrder.of([a.id for a in corpus.articles]))
+    law = replace(counted, fields={name: counted.fields[name] for name in LAW_FIELDS})
+    vectors = Dense.load_index(folder / "vectors.faiss")
+    ready = FittedParts(encoder, read_ranker(folder), load_fusion(folder), pairs, law, vectors)
     bench = Bench(corpus, ready=ready, progress=progress)
     questions = _typed(parsed, read_test_questions(folder), corpus)
     if not questions:

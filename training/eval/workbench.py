@@ -101,7 +101,9 @@ class Bench:
         self.more: Extras = {}  # systems that are not known here, by name
         self.cache = FitCache(cache / corpus.sha256[:16] if cache is not None else None)
         mended = self.given.vocabulary if self.given is not None else ()
-        self._words = Lexicon(corpus, self.cache, analyser_options or {}, mended, progress)
+        options = analyser_options or {}
+        self._words = Lexicon(corpus, self.cache, options, mended, progress, ready.counts)
+        self._vectors = ready.vectors
         self.analyser, self.counts = self._words.analyser, self._words.counts
         self.order, self.mask = self._words.order, self._words.mask
         self._fits = EncoderFits(fitted_to or [corpus], self.analyser, fit, cache, progress)
@@ -176,6 +178,8 @@ class Bench:
         return made[name]
 
     def _dense(self, learn: Sequence[Question] | None) -> Dense:
+        if self._vectors is not None:
+            return Dense(self._question_encoder(learn), self._vectors, self.order, self.mask)
         encoder = self.encoder(learn)
         if encoder.analyser.id == self.analyser().id:
             vectors = encoder.encode_terms(self._article_terms)
