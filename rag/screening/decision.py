@@ -74,7 +74,7 @@ def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionRe
         return DecisionReason.OTHER_COUNTRY, country
     known = any(item.found or item.moved for item in result.known)
     unsure = result.confidence is None or result.confidence < OFF_TOPIC_THRESHOLD
-    if not known and unsure and not_law(question):
+    if not known and (surely_not_law(question) or (unsure and not_law(question))):
         return DecisionReason.NOT_LAW, None
     if not result.shown:
         return DecisionReason.NOTHING, None
@@ -85,10 +85,15 @@ def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionRe
 
 def not_law(question: str) -> bool:
     """Tell whether the words of a question are those of another matter, and none is one of law."""
-    text = plain(question)
-    if _words("surely").search(text):
+    if surely_not_law(question):
         return True
+    text = plain(question)
     return _words("topics").search(text) is not None and _words("law").search(text) is None
+
+
+def surely_not_law(question: str) -> bool:
+    """Tell whether no law answers a question, whatever else it speaks of and however sure a list is."""
+    return _words("surely").search(plain(question)) is not None
 
 
 @cache
