@@ -26,7 +26,7 @@ from training.splits.folds import folds, pick
 FOLDS = 5
 LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split
 MAX_CACHED_RUNS = 8  # sets of questions learnt from, whose rankings are kept
-FoldOf: TypeAlias = Mapping[str, str]  # id of each question that people asked -> the fold that it is held in
+FoldOf: TypeAlias = Mapping[str, str]  # id of a question that people asked -> the fold that it is held in
 Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], BenchSettings], Mapping[str, Retriever]]
 
 
@@ -54,7 +54,8 @@ def inner_folds(
     Those that a machine wrote for the articles are learnt from every time and never asked, unless people
     asked none: written questions are nearer to their articles than what people ask, and weights fitted to
     them would believe it. For the same reason questions that `fold_of` puts into one fold are asked together:
-    else a question's twin would be learnt from here and nowhere else. Without it there are five random folds.
+    else a question's twin would be learnt from here and nowhere else. What is in none of its folds is learnt
+    from every time. Without it there are five random folds.
 
     Raises:
         BadInput: fewer than ten questions with gold articles, or all of them in one fold.
@@ -66,12 +67,12 @@ def inner_folds(
         for fold in folds(len(gold), FOLDS, seed=0):
             yield tuple(pick(gold, fold.held)), (*pick(gold, fold.learn), *written)
         return
-    names = sorted({fold_of[q.id] for q in gold})
+    names = sorted({fold_of[q.id] for q in gold if q.id in fold_of})
     if len(names) < 2:
         raise BadInput(f"{len(gold)} questions to tune fusion weights on, all of one fold: give two folds")
     for name in names:
-        others = (q for q in gold if fold_of[q.id] != name)
-        yield tuple(q for q in gold if fold_of[q.id] == name), (*others, *written)
+        others = (q for q in gold if fold_of.get(q.id) != name)
+        yield tuple(q for q in gold if fold_of.get(q.id) == name), (*others, *written)
 
 
 @dataclass

@@ -98,6 +98,8 @@ def test_questions_of_one_fold_are_asked_together() -> None:
     inner.fold_of = fold_of
     answered = list(inner.folds(["knows"], QUESTIONS, BenchSettings()))
     assert [a.questions for a in answered] == [asked for asked, _ in inner_folds(QUESTIONS, fold_of)]
+    beside = Question("beside", "asked elsewhere", ("a1",))  # of no fold
+    assert all(beside in learnt for _, learnt in inner_folds([*QUESTIONS, beside], fold_of))
     with pytest.raises(BadInput, match="all of one fold"):
         list(inner_folds(QUESTIONS, dict.fromkeys(fold_of, "0")))
 
