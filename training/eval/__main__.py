@@ -30,6 +30,7 @@ from training.eval.questions import (
     describe_day,
     filter_on,
     folded,
+    grouped,
     leaks,
     learnt_files,
     learnt_from,
@@ -200,6 +201,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     questions = questions_of_split(questions, parsed.part)
     corpus = bench.corpus
     plan = add_training_questions(planned(parsed, questions, annotated), parsed.beside, corpus)
+    bench.inner.fold_of = grouped(parsed) if parsed.annotated is None else None
     if not any(q.article_ids for held, _, _ in plan for q in held):
         which = "question" if parsed.only_fold is None else f"question of fold {parsed.only_fold}"
         raise BadInput(

@@ -28,7 +28,8 @@ from rag.text.analysers import analyser
 from rag.types import Article, ArticleOrder, Filter, Question, in_force
 from training.eval.context import FittedParts
 from training.eval.workbench import Bench
-from training.splits.file import evaluated_folds
+from training.fusion.inner_folds import FoldOf
+from training.splits.file import evaluated_folds, read_split
 from training.splits.folds import pick
 from training.typing_errors import with_errors, without_accents
 
@@ -161,6 +162,16 @@ def planned(parsed: argparse.Namespace, questions: list[Question], annotated: li
         if held:
             plan.append((held, annotated or [*gold, *to_learn_from(written)], gold))
     return plan
+
+
+def grouped(parsed: argparse.Namespace) -> FoldOf | None:
+    """Return the fold of each question where no group of them straddles two; None for any other folds.
+
+    What is chosen inside such folds is chosen on the same ones: a group is not told apart there either.
+    """
+    if parsed.splits is None or (split := read_split(parsed.splits)).kind != "grouped":
+        return None
+    return {id_: name for name, ids in split.folds.items() for id_ in ids}
 
 
 def folded(parsed: argparse.Namespace) -> bool:

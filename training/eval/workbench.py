@@ -262,7 +262,7 @@ class Bench:
             return LearnedReranker(self._evidence(parts, context), self.ranker)
         key = context.learn, context.settings
         if self._examples is None or self._examples[0] != key:
-            self._examples = key, list(examples(self, context.learn, context.settings))
+            self._examples = key, list(examples(self, *key, fold_of=self.inner.fold_of))
             self._rankers = {}
         left = excluded_features(name) or ()
         groups = tuple(part for part in left if part != NETWORKS)

@@ -26,6 +26,7 @@ from training.splits.folds import folds, pick
 FOLDS = 5
 LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split
 MAX_CACHED_RUNS = 8  # sets of questions learnt from, whose rankings are kept
+FoldOf: TypeAlias = Mapping[str, str]  # id of a question that people asked -> the fold that it is held in
 Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], BenchSettings], Mapping[str, Retriever]]
 
 
@@ -45,21 +46,33 @@ class InnerAnswers:
         return {q.id: frozenset(q.article_ids) for q in self.questions}
 
 
-def inner_folds(questions: Sequence[Question]) -> Iterator[tuple[tuple[Question, ...], tuple[Question, ...]]]:
-    """Split the questions with gold articles into five: yield what is asked and what is learnt from.
+def inner_folds(
+    questions: Sequence[Question], fold_of: FoldOf | None = None
+) -> Iterator[tuple[tuple[Question, ...], tuple[Question, ...]]]:
+    """Split the questions with gold articles into folds: yield what is asked and what is learnt from.
 
     Those that a machine wrote for the articles are learnt from every time and never asked, unless people
     asked none: written questions are nearer to their articles than what people ask, and weights fitted to
-    them would believe it.
+    them would believe it. For the same reason questions that `fold_of` puts into one fold are asked together:
+    else a question's twin would be learnt from here and nowhere else. What is in none of its folds is learnt
+    from every time. Without it there are five random folds.
 
     Raises:
-        BadInput: fewer than ten questions with gold articles.
+        BadInput: fewer than ten questions with gold articles, or all of them in one fold.
     """
     gold, written = human_or_synthetic(q for q in questions if q.article_ids)
     if len(gold) < LEAST:
         raise BadInput(f"{len(gold)} questions to tune fusion weights on: give at least {LEAST}")
-    for fold in folds(len(gold), FOLDS, seed=0):
-        yield tuple(pick(gold, fold.held)), (*pick(gold, fold.learn), *written)
+    if fold_of is None:
+        for fold in folds(len(gold), FOLDS, seed=0):
+            yield tuple(pick(gold, fold.held)), (*pick(gold, fold.learn), *written)
+        return
+    names = sorted({fold_of[q.id] for q in gold if q.id in fold_of})
+    if len(names) < 2:
+        raise BadInput(f"{len(gold)} questions to tune fusion weights on, all of one fold: give two folds")
+    for name in names:
+        others = (q for q in gold if fold_of.get(q.id) != name)
+        yield tuple(q for q in gold if fold_of.get(q.id) == name), (*others, *written)
 
 
 @dataclass
@@ -75,6 +88,7 @@ class InnerRuns:
 
     def __init__(self, make: Make, articles: Sequence[Article]) -> None:
         """Ask systems that `make` makes from names, questions to learn from and settings."""
+        self.fold_of: FoldOf | None = None  # of `inner_folds`
         self._make = make
         self._articles = articles
         self._known: OrderedDict[tuple[tuple[Question, ...], str], _TrainedRuns] = OrderedDict()
@@ -94,7 +108,7 @@ class InnerRuns:
         only what was not asked before is asked. Systems are made once for each fold. BadInput is raised for
         fewer than ten questions with gold articles.
         """
-        for fold, (held, others) in enumerate(inner_folds(learn)):
+        for fold, (held, others) in enumerate(inner_folds(learn, self.fold_of)):
             if fold < count:
                 yield self.answered(systems, held[:most], others, settings)
 

@@ -28,7 +28,7 @@ from rag.retrieval.hybrid import damped
 from rag.types import ArticleOrder, Bools, Floats, Ints, Question, Ranking, rank
 from training.eval.context import BenchLike, BenchSettings
 from training.eval.metrics import per_question
-from training.fusion.inner_folds import FOLDS, inner_folds
+from training.fusion.inner_folds import FOLDS, FoldOf, inner_folds
 from training.fusion.listwise import NetworkSettings, fitted
 
 TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
@@ -110,11 +110,13 @@ def examples(
     fuse: Fuse = damped,
     most: int = MOST,
     more: MoreFeatures | None = None,
+    fold_of: FoldOf | None = None,
 ) -> Iterator[Example]:
     """Yield questions to learn from, each asked of systems that learnt from all but those of its fold.
 
     At most so many are asked, drawn evenly from the folds where there are more. The learned fusion is held
-    against `fuse`, of the lists of BM25 and the encoder. Features of `more` stand behind the others.
+    against `fuse`, of the lists of BM25 and the encoder. Features of `more` stand behind the others. Folds
+    are those of `inner_folds`.
 
     Raises:
         BadInput: too few questions with gold articles.
@@ -126,7 +128,7 @@ def examples(
         raise BadInput(f"{len(people)} questions to fit a learned fusion to: give at least {TO_LEARN_FROM}")
     library()
     order = bench.order
-    for fold, (held, others) in enumerate(inner_folds(gold)):
+    for fold, (held, others) in enumerate(inner_folds(gold, fold_of)):
         sample, share = held, -(-most // FOLDS)
         if len(held) > share:
             drawn = np.random.default_rng(fold).choice(len(held), share, replace=False)

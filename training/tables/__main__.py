@@ -7,6 +7,7 @@ documents name them, between
     <!-- table: NAME -->           systems and measures of docs/results/NAME.json
     <!-- recalls: NAME -->         the same at 5, 10 and 100, and MRR@10
     <!-- comparisons: NAME -->     each system against its rival, with p-values
+    <!-- categories: NAME -->      the learned fusion by category of question
     <!-- fusions: NAME -->         each fusion that names its parts against the best of them
     <!-- helped: NAME -->          how many of these help and hurt, by what is fused
     <!-- answers: NAME -->         written answers: citations, inventions, refusals, faithfulness
@@ -121,6 +122,7 @@ def answers(entry: Mapping[str, Any], measures: Sequence[str] = ANSWERS) -> str:
 OVERVIEW: Mapping[str, tuple[str, tuple[str, str, str]]] = {  # name of a file -> title, three systems
     "builtin": ("the Code civil that ships", ("bm25", "dense", "hybrid")),
     "fr": ("eight French codes, citizens' questions", ("bm25", "dense", "hybrid")),
+    "fr-everyday": ("53 French codes and laws, five grouped folds", ("bm25", "hybrid", "learned")),
     "stard": ("STARD, five folds", ("bm25", "dense", "learned")),
 }
 PUBLISHED: Mapping[str, Mapping[str, float]] = {  # of the fine-tuned encoder of the paper, in percent
@@ -154,6 +156,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "table": markdown,
     "recalls": partial(markdown, measures=RECALLS),
     "comparisons": comparisons,
+    "categories": partial(categories, system="learned", measures=("R@10", "R@100", "MRR@10", "Success@10")),
     "fusions": fusions,
     "helped": helped,
     "answers": answers,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from tests.fakes.ranking.benchmark import (
 from training.eval.__main__ import main, parser
 from training.eval.folds import FORKS
 from training.eval.metrics import DEFAULT
-from training.eval.questions import add_training_questions, planned
+from training.eval.questions import add_training_questions, grouped, planned
 from training.eval.system_names import SYSTEMS
 from training.eval.workbench import Bench
 from training.splits.__main__ import main as split_command
@@ -257,6 +258,25 @@ def test_a_file_of_splits_may_hold_written_questions(tmp_path: Path) -> None:
     assert run("--corpus", mixed, "--splits", splits, "--systems", "bm25+questions", "--output",
                tmp_path / "out") == 0  # fmt: skip
     assert said(tmp_path / "out")["questions"] == 18
+
+
+def test_what_is_chosen_inside_grouped_folds_is_chosen_on_them(corpus: Path, tmp_path: Path) -> None:
+    splits = tmp_path / "grouped.jsonl"
+    make = [str(corpus), "--folds", "3", "--grouped", "--group-by", "articles", "--output", str(splits)]
+    assert split_command(make) == 0
+    fold_of = grouped(parser().parse_args(["--splits", str(splits)]))
+    assert fold_of is not None
+    assert fold_of.keys() == {q.id for q in QUESTIONS}
+    assert set(fold_of.values()) == {"0", "1", "2"}
+    plain = tmp_path / "plain.jsonl"
+    assert split_command([str(corpus), "--folds", "3", "--output", str(plain)]) == 0
+    assert grouped(parser().parse_args(["--splits", str(plain)])) is None
+    assert grouped(parser().parse_args(["--folds", "3"])) is None
+    assert run("--corpus", corpus, "--splits", splits, "--systems", "tuned:bm25,ql", "--output",
+               tmp_path / "out") == 0  # fmt: skip
+    of_folds = [each["tuned:bm25,ql"]["questions"] for each in said(tmp_path / "out")["fusions"]]
+    sizes = Counter(fold_of[q.id] for q in QUESTIONS if q.article_ids)
+    assert of_folds == [sizes.total() - sizes[name] for name in "012"]  # all others, fold by fold
 
 
 def test_what_is_there_word_for_word_is_not_learnt_twice(corpus: Path, tmp_path: Path) -> None:

@@ -86,6 +86,24 @@ def test_what_a_machine_wrote_is_learnt_from_and_never_asked() -> None:
         list(inner_folds([*written, *QUESTIONS[:3]]))
 
 
+def test_questions_of_one_fold_are_asked_together() -> None:
+    fold_of = {q.id: str(n // 2 % 3) for n, q in enumerate(QUESTIONS)}  # twins stand side by side
+    written = [replace(q, id=f"w{q.id}", split=SYNTHETIC) for q in QUESTIONS[:3]]
+    found = list(inner_folds([*QUESTIONS, *written], fold_of))
+    assert len(found) == 3
+    for asked, learnt in found:
+        assert len({fold_of[q.id] for q in asked}) == 1
+        assert set(learnt) == {*QUESTIONS, *written} - set(asked)
+    inner = InnerRuns(Maker(), ARTICLES)
+    inner.fold_of = fold_of
+    answered = list(inner.folds(["knows"], QUESTIONS, BenchSettings()))
+    assert [a.questions for a in answered] == [asked for asked, _ in inner_folds(QUESTIONS, fold_of)]
+    beside = Question("beside", "asked elsewhere", ("a1",))  # of no fold
+    assert all(beside in learnt for _, learnt in inner_folds([*QUESTIONS, beside], fold_of))
+    with pytest.raises(BadInput, match="all of one fold"):
+        list(inner_folds(QUESTIONS, dict.fromkeys(fold_of, "0")))
+
+
 def test_where_people_asked_none_what_was_written_is_asked() -> None:
     written = [replace(q, split=SYNTHETIC) for q in QUESTIONS]
     assert {q for asked, _ in inner_folds(written) for q in asked} == set(written)
