@@ -205,7 +205,7 @@ def test_the_builtin_index_answers_offline() -> None:
     engine = indexes.open("builtin")
     found = engine.ask("combien de jours pour déclarer une naissance")
     made = Extractor.of(engine).extract(found.question, [shown.article for shown in found.shown])
-    assert len(made) == len(found.shown)
+    assert len(made) == sum(bool(shown.article.text) for shown in found.shown) > 3
     assert all(extract.summary for extract in made)
     [own] = [e for e in made if engine.articles[e.article_id].article_no == "55"]
     text = engine.articles[own.article_id].text

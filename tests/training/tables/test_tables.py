@@ -198,7 +198,7 @@ def test_notices_are_counted_by_kind() -> None:
     from rag.types import Question
 
     asked = [
-        Question("1", "Mon propriétaire garde mon dépôt de garantie", category="other_french_law"),
+        Question("1", "Quel impôt sur le revenu vais-je payer ?", category="other_french_law"),
         Question("2", "Mon voisin a planté un arbre", ("CC-671",)),
     ]
     assert notices(indexes.open(), asked) == {
