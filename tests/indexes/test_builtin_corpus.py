@@ -59,6 +59,7 @@ def test_the_halves_share_no_article_and_no_section(corpus: Corpus, asked: tuple
     assert abs(counts["dev", True] - counts["test", True]) <= 20
 
 
+@pytest.mark.slow
 def test_nothing_that_is_learnt_is_nearly_a_test_question(
     corpus: Corpus, asked: tuple[Question, ...]
 ) -> None:
@@ -69,6 +70,7 @@ def test_nothing_that_is_learnt_is_nearly_a_test_question(
     assert not across
 
 
+@pytest.mark.slow
 def test_no_question_of_an_article_says_nearly_what_another_one_says(corpus: Corpus) -> None:
     questions = corpus.questions
     pairs = near_duplicates([q.text for q in questions], analyser(language="fr").terms)
@@ -88,6 +90,7 @@ def test_former_numbers_lead_to_articles_that_are_there(corpus: Corpus) -> None:
     assert len({(entry.old, entry.since) for entry in moved}) == len(moved)
 
 
+@pytest.mark.slow
 def test_it_is_exported_as_beir_reads_it(
     corpus: Corpus, asked: tuple[Question, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

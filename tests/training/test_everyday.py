@@ -61,6 +61,7 @@ def test_a_line_that_cannot_be_used_is_told(tmp_path: Path, line: dict[str, obje
         read(path)
 
 
+@pytest.mark.slow
 def test_the_dev_half_is_asked_and_every_outcome_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
