@@ -113,7 +113,8 @@ def unmark(done: Cleaned) -> Cleaned:
             articles[i] = replace(article, text=bare)
             altered += 1
     if altered:
-        corpus = replace(corpus, articles=tuple(articles), extras=extras)
+        facts = {article.id: corpus.facts[article.id] for article in articles if article.id in corpus.facts}
+        corpus = replace(corpus, articles=tuple(articles), extras=extras, facts=facts)
     return Cleaned(corpus, done.removed, (*done.tallies, Tally("marks", altered, altered)))
 
 

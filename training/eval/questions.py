@@ -53,18 +53,25 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         )
     folder, cure = paths.locate(paths.BUILTIN)
     corpus = read(folder / "corpus")
-    encoder = StaticEncoder.load(folder / "encoder", analyser(corpus.card.language))
-    pairs = query_expansion.read_pairs(folder)
-    # of articles that nobody has summarised the weights of their words ship, and no text to make them from
-    counted = term_counts.load(folder / term_counts.FOLDER, ArticleOrder.of([a.id for a in corpus.articles]))
-    law = replace(counted, fields={name: counted.fields[name] for name in LAW_FIELDS})
-    vectors = Dense.load_index(folder / "vectors.faiss")
-    ready = FittedParts(encoder, read_ranker(folder), load_fusion(folder), pairs, law, vectors)
+    ready = fitted_parts(folder, corpus)
     bench = Bench(corpus, ready=ready, progress=progress)
     questions = _typed(parsed, read_test_questions(folder), corpus)
     if not questions:
         raise BadInput(f"{folder / TEST} holds no questions: run {cure}")
     return bench, questions, to_learn_from(corpus.questions)
+
+
+def fitted_parts(folder: Path, corpus: Corpus) -> FittedParts:
+    """Return what an index that ships holds for a bench: nothing of it is fitted or counted anew.
+
+    Of articles that nobody has summarised the weights of their words ship, and no text to count.
+    """
+    encoder = StaticEncoder.load(folder / "encoder", analyser(corpus.card.language))
+    order = ArticleOrder.of([article.id for article in corpus.articles])
+    counted = term_counts.load(folder / term_counts.FOLDER, order)
+    law = replace(counted, fields={name: counted.fields[name] for name in LAW_FIELDS})
+    pairs, vectors = query_expansion.read_pairs(folder), Dense.load_index(folder / "vectors.faiss")
+    return FittedParts(encoder, read_ranker(folder), load_fusion(folder), pairs, law, vectors)
 
 
 def _typed(parsed: argparse.Namespace, own: Sequence[Question], corpus: Corpus) -> list[Question]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BRIDGED = "faute d'ortographe sur mon acte de naissance comment corriger"  # this law says "rectification"
 PASSAGE = ".st-key-written .pd-quote"  # of an answer
-DEPOSIT = "Mon propriétaire refuse de me rendre mon dépôt de garantie"
+TAX = "Combien d'impôt sur le revenu vais-je payer ?"  # of the Code général des impôts, which does not ship
 
 
 def ask(page: Page, question: str) -> None:
@@ -163,6 +163,12 @@ def _speaks(language: str) -> Callable[[Page], None]:
     return reach
 
 
+def _names_a_code(page: Page) -> None:
+    box = page.locator(".st-key-codes_named input")
+    box.fill("code civil")
+    box.press("Enter")
+
+
 def _searches_within(page: Page) -> None:
     box = page.get_by_role("textbox", name="Chercher dans ce code")
     box.fill("clôture")
@@ -186,17 +192,18 @@ APP: dict[str, State] = {
     "results": State("", ".pd-card >> nth=9", _asks(QUESTION)),
     "why": State("", ".pd-card details[open] >> nth=0", _opens_why),
     "share": State("", ".pd-address code", _opens_share, ".pd-address"),
-    "elsewhere": State("", ".pd-elsewhere", _asks(DEPOSIT)),
+    "elsewhere": State("", ".pd-elsewhere", _asks(TAX)),
     "nothing": State("", ".pd-box", _asks("zzxqy wvkpt")),
     "empty": State("", ".pd-box >> text=Écrivez d’abord votre question", _sends_nothing),
     "bridged": State("", ".st-key-bridged button", _asks(BRIDGED)),
     "unbridged": State("", ".st-key-unbridged button", _takes_a_word_out),
     "known": State("", ".pd-card >> nth=1 >> text=Article 1240", _asks("article 1382 du Code civil")),
     "shared": State("?articles=CC-671,CC-672,CC-000&index=old", ".pd-card >> nth=1"),
-    "browse": State("browse", ".pd-shelf"),
+    "browse": State("browse", ".pd-laws details[open]", _opens_theme),
+    "browse-named": State("browse", ".pd-shelf", _names_a_code),
     "browse-place": State("browse?code=Code+civil&at=2.1", ".pd-shelf"),
     "browse-article": State("browse?article=CC-671", ".pd-reading"),
-    "browse-found": State("browse", ".pd-within", _searches_within),
+    "browse-found": State("browse?code=Code+civil", ".pd-within", _searches_within),
     "browse-gone": State("browse?article=nowhere", ".pd-notice >> nth=0"),
     "compare": State("compare", ".st-key-systems"),
     "compared": State("compare", ".pd-column >> nth=2", _asks(QUESTION)),

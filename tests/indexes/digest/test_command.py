@@ -171,6 +171,6 @@ def test_what_ships_of_acceptances_can_be_read() -> None:
 @pytest.mark.data
 def test_the_summaries_that_ship_are_clean(data: Path) -> None:
     checked = check_builtin(
-        data / "fr" / "articles.jsonl.gz", builtin().parent, lambda what, done, total: None
+        data / "fr_everyday" / "articles.jsonl.gz", builtin().parent, lambda what, done, total: None
     )
     assert checked.settled.clean, "\n".join(checked.lines(listed=True))

@@ -498,21 +498,16 @@ def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_bench_knows_the_words_that_the_page_knows() -> None:
     import indexes
-    from indexes.build.query_expansion import read_pairs
-    from indexes.build.score_distributions import load_fusion
     from indexes.corpus.corpus import read, to_learn_from
     from indexes.store import paths
     from rag.text.spelling import TolerantAnalyser
-    from training.eval.context import FittedParts
+    from training.eval.questions import fitted_parts
     from training.eval.workbench import Bench
 
     engine = indexes.open()
     corpus = read(paths.builtin() / "corpus")
     assert engine.searcher.meaning is not None
-    encoder = engine.searcher.meaning.encoder  # type: ignore[attr-defined]
-    pairs = read_pairs(paths.builtin())
-    assert pairs is not None
-    bench = Bench(corpus, ready=FittedParts(encoder, None, load_fusion(paths.builtin()), pairs))
+    bench = Bench(corpus, ready=fitted_parts(paths.builtin(), corpus))
     made = bench.systems(["hybrid", "bm25+questions"], to_learn_from(corpus.questions))
     assert isinstance(engine.analyser, TolerantAnalyser)
     for whole in (*made["hybrid"].parts.values(), made["bm25+questions"]):  # type: ignore[attr-defined]

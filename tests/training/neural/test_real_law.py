@@ -29,7 +29,7 @@ def some() -> Data:
     cited = {id_ for q in asked for id_ in q.article_ids}
     others = [a.id for a in law.corpus.articles if a.id not in cited][: ARTICLES - len(cited)]
     kept = tuple(a for a in law.corpus.articles if a.id in cited | set(others))
-    return Data(replace(law.corpus, articles=kept, questions=asked), asked)
+    return Data(replace(law.corpus, articles=kept, questions=asked, facts={}), asked)
 
 
 # recipes of papers, small: what no recipe from scratch does is chunks of [CLS], in two towers, gradient

@@ -71,4 +71,4 @@ def _sample(corpus: Corpus, questions: Sequence[Question], candidates: int, seed
     drawn = np.random.default_rng((seed, 3)).permutation(len(others))[:count]
     drawn_ids = {others[i] for i in drawn.tolist()}
     articles = tuple(a for i, a in enumerate(corpus.articles) if i in drawn_ids or a.id in gold)
-    return replace(corpus, articles=articles, questions=(), extras={}, question_extras={})
+    return replace(corpus, articles=articles, questions=(), extras={}, question_extras={}, facts={})
