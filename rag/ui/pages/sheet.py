@@ -35,7 +35,7 @@ FRAME = 10  # of them: the title, four headings, and the border around what happ
 LINE = 95  # letters on a line of ten points
 SMALL = 112  # on one of 8.5 points
 GAP = 0.5  # of a line, above each article
-LEAST = 2  # lines of an article, however many there are
+LEAST = 2  # lines of an article, where there is room for as many of each
 WRITTEN = 4  # lines of what happened at least, for a pen too
 SHARE = 0.6  # of what is left, to the articles; the rest is the person's
 MARK = " …"
@@ -58,7 +58,7 @@ def room(heads: Sequence[str], texts: Sequence[str], small: Sequence[str]) -> Pa
     left: float = PAGE - FRAME - sum(lines(text, SMALL) for text in small)
     left -= sum(lines(head) + GAP for head in heads)
     needed = [lines(text) for text in texts]
-    each = LEAST
+    each = LEAST if LEAST * len(texts) + WRITTEN <= left else 1
     while each < max(needed, default=0) and sum(min(need, each + 1) for need in needed) <= SHARE * left:
         each += 1
     taken = sum(min(need, each) for need in needed)

@@ -74,17 +74,23 @@ def test_a_deep_link_leafing_and_the_way_back(browser: Browser, app: Server) -> 
 
 def test_the_keyboard_alone_goes_from_the_codes_to_an_article(browser: Browser, app: Server) -> None:
     with visit(browser, f"{app.url}/browse?lang=en") as page:
-        landed(page, "Code civil")
-        for _ in range(3):  # down to the first title of the second book
-            first = page.locator(".pd-shelf a").first
-            first.focus()
-            target = first.inner_text()
+        landed(page, "Browse the codes")
+        named = page.get_by_role("link", name="Code civil", exact=True, include_hidden=True)
+        theme = page.locator(".pd-laws details", has=named).first
+        assert not named.first.is_visible()  # until its theme is unfolded
+        theme.locator("summary").focus()
+        page.keyboard.press("Enter")
+        named.first.wait_for()
+        page.keyboard.press("Tab")  # to the first code of the theme
+        for _ in range(3):  # down to the first article of the first title
+            target = page.evaluate("document.activeElement.closest('a').innerText")
             page.keyboard.press("Enter")
             landed(page, target)
             # from the heading that has the keyboard, the next link is one or two steps away
             page.wait_for_function("document.activeElement.hasAttribute('data-arrive')")
             if page.locator(".pd-reading").count():
                 break
+            page.locator(".pd-shelf a").first.focus()
         else:
             pytest.fail("three steps down there is an article")
         page.keyboard.press("Tab")
