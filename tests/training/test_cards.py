@@ -142,6 +142,7 @@ def test_an_index_from_before_is_taken_at_its_card_or_not_at_all(tmp_path: Path)
         exporting.export_encoder("small", tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_shipped_questions_and_borrowed_encoders_are_named(tmp_path: Path) -> None:
     ours = read(paths.builtin() / "corpus")
     with_ours = replace(

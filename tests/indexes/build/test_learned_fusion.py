@@ -186,6 +186,7 @@ def test_an_index_without_one_is_as_before(tmp_path: Path) -> None:
 
 @given(states=histories())
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@pytest.mark.slow
 def test_an_update_comes_to_what_a_build_comes_to(encoder: EncoderChoice, states: list[Corpus]) -> None:
     chosen = BuildSettings(learned=RANKER, fusion=FusionSettings("borda"))
     with tempfile.TemporaryDirectory() as scratch:

@@ -106,6 +106,7 @@ def tidy(home: Path) -> None:
 BUILD = ("build", "village", "--encoder", "none")
 
 
+@pytest.mark.slow
 def test_build_killed_before_each_of_its_steps(home: Path, worker: Worker) -> None:
     install(edition(0))
     before, outcomes = edition(0).sha256, []

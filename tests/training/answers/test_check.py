@@ -252,6 +252,7 @@ def test_bad_material_is_told(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_measured_is_told(
     material: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

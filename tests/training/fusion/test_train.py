@@ -227,6 +227,7 @@ def measured(plain: Path, quick: None, monkeypatch: pytest.MonkeyPatch) -> dict[
         ({"R@10": 0.5, "R@100": 0.9, "MRR@10": 0.5}, False),
     ],
 )
+@pytest.mark.slow
 def test_it_comes_into_use_where_it_is_better(
     measured: dict[str, Any], values: dict[str, float], better: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
