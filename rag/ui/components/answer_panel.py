@@ -97,9 +97,13 @@ class PanelQuestion:
 
     def articles(self, model: ModelWriter) -> list[Article]:
         """Return the articles that a model is shown, best first: of the first ones those that have a text."""
-        shown = self.result.shown
-        count = context_depth([each.score for each in shown], setting=model.articles)
-        return [each.article for each in shown[:count] if each.article.text]
+        return readable(self.result, model)
+
+
+def readable(result: Result, model: ModelWriter) -> list[Article]:
+    """Return the articles of a result that a model is shown, best first: those of the first with a text."""
+    count = context_depth([each.score for each in result.shown], setting=model.articles)
+    return [each.article for each in result.shown[:count] if each.article.text]
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from time import sleep
@@ -14,7 +14,6 @@ from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Level, Result
 from rag.feedback import Feedback
 from rag.screening.decision import Decision
-from rag.types import Article
 from rag.ui import layout
 from rag.ui.components import (
     answer_html,
@@ -186,7 +185,9 @@ def _heading(page: _Page) -> None:
     order = tag("p", t.sentences(*sentences)) if sentences else ""
     days = engine.card.law_dates(shown.article.code for shown in result.shown)
     law = validity_line(result.in_force_on, days, dated=engine.facets().dated, t=t)
-    offered = not page.problem and page.decision.may_ask and bool(_panel_articles(page))
+    model = page.answers.model
+    readable = model is not None and answer_panel.readable(result, model)
+    offered = not page.problem and page.decision.may_ask and bool(readable)
     way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
     found = tag("h2", heading), likelihood, order, law, way if offered else ""
     st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
@@ -217,19 +218,10 @@ def _further_down(page: _Page) -> Html:
     return tag("nav", *links, class_="pd-down-to", aria_label=t("Further down on this page"))
 
 
-def _panel_question(page: _Page) -> answer_panel.PanelQuestion:
-    cited = CitedArticles.of(page.result.shown, page.engine.card, page.t)
-    return answer_panel.PanelQuestion(page.question, page.result, page.decision, cited)
-
-
-def _panel_articles(page: _Page) -> Sequence[Article]:
-    """Return the articles that a model would be shown; none where nothing is set up."""
-    model = page.answers.model
-    return _panel_question(page).articles(model) if model is not None else ()
-
-
 def _answer(page: _Page) -> None:
     if page.problem:
         answer_panel.problem(page.problem, page.t)
     elif page.answers.model is not None:
-        answer_panel.draw(_panel_question(page), page.answers.model, page.t)
+        cited = CitedArticles.of(page.result.shown, page.engine.card, page.t)
+        question = answer_panel.PanelQuestion(page.question, page.result, page.decision, cited)
+        answer_panel.draw(question, page.answers.model, page.t)
