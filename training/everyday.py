@@ -5,6 +5,9 @@ apart from the official text, whether or not their articles ship. An article ans
 at least one of them as the core of the answer; it is useful if both name it at all. A question that another
 law governs, or none, is told so when the page says so: by a topic of another law, another country, another
 matter, or doubt.
+
+`--topics` asks one to four words instead (`questions_topics.jsonl`): matters of the law that ships must not
+be denied and have questions to choose from; what another law governs, or none, is told.
 """
 
 from __future__ import annotations
@@ -28,7 +31,10 @@ from rag.screening.decision import screen_question
 from training.eval.report import commit
 from training.references.scores import wilson
 
-FILE = Path(indexes.__file__).parent / "builtin" / "questions_everyday.jsonl"
+FOLDER = Path(indexes.__file__).parent / "builtin"
+FILE = FOLDER / "questions_everyday.jsonl"
+TOPICS = FOLDER / "questions_topics.jsonl"
+TOPIC_KINDS = ("topic", "elsewhere", "nothing")
 KINDS = ("answer", "elsewhere", "nothing", "disputed")  # disputed: the labels differ; not counted
 WITHIN = (1, 3, 10)  # first ranks
 TOLD = "told"
@@ -89,6 +95,66 @@ def _parse(record: Record) -> EverydayQuestion:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One to four words, and whether the law that ships is about them."""
+
+    id: str
+    question: str
+    kind: str  # of TOPIC_KINDS
+    split: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicOutcome:
+    """What the page makes of a topic."""
+
+    topic: Topic
+    told: bool  # that no article that is loaded answers
+    cases: int  # questions to choose from
+
+
+def read_topics(path: Path = TOPICS) -> tuple[Topic, ...]:
+    """Read the topics.
+
+    Raises:
+        BadInput: the file or a line cannot be used.
+    """
+    inspection = Inspection()
+    return tuple(each for _, _, each in inspection.parsed(records(path, inspection), _parse_topic))
+
+
+def _parse_topic(record: Record) -> Topic:
+    whole = {"id": None, "question": None, "kind": None, "split": None, **record}
+    topic = Topic(name(whole, "id"), text(whole, "question"), name(whole, "kind"), name(whole, "split"))
+    if topic.kind not in TOPIC_KINDS or topic.split not in HALVES:
+        problem = f"kind {topic.kind}, split {topic.split}"
+        raise UnfitError(
+            SkipReason.WRONG_TYPE, problem, f"Write one of {', '.join(TOPIC_KINDS)}, dev or test"
+        )
+    return topic
+
+
+def topic_outcomes(topics: Iterable[Topic], engine: Engine) -> Iterator[TopicOutcome]:
+    """Ask the topics, as a page does."""
+    for each in topics:
+        result = engine.ask(each.question)
+        decision = screen_question(each.question, result, engine.card, leaves=False)
+        told = bool(result.elsewhere) or decision.reason is not None
+        yield TopicOutcome(each, told, len(result.topic))
+
+
+def topic_counts(found: Sequence[TopicOutcome]) -> Mapping[str, tuple[int, int]]:
+    """Return how many topics were denied or had cases, and how many other words were told to be no topic."""
+    topics = [each for each in found if each.topic.kind == "topic"]
+    others = [each for each in found if each.topic.kind != "topic"]
+    return {
+        "denied": (sum(each.told for each in topics), len(topics)),
+        "cases": (sum(each.cases > 0 for each in topics), len(topics)),
+        TOLD: (sum(each.told for each in others), len(others)),
+    }
+
+
 def outcomes(questions: Iterable[EverydayQuestion], engine: Engine) -> Iterator[Outcome]:
     """Ask the questions that the labels agree on, as a page does."""
     for each in questions:
@@ -121,10 +187,8 @@ def counts(found: Sequence[Outcome]) -> Mapping[str, tuple[int, int]]:
     return made
 
 
-def _record(found: Sequence[Outcome]) -> dict[str, dict[str, object]]:
-    return {
-        key: {"right": right, "of": of, **_interval(right, of)} for key, (right, of) in counts(found).items()
-    }
+def _record(counted: Mapping[str, tuple[int, int]]) -> dict[str, dict[str, object]]:
+    return {key: {"right": right, "of": of, **_interval(right, of)} for key, (right, of) in counted.items()}
 
 
 def _interval(right: int, of: int) -> dict[str, float]:
@@ -153,38 +217,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m training.everyday", description=__doc__)
     parser.add_argument("--index", help="name or folder of the index that is asked; default: what ships")
     parser.add_argument("--half", choices=HALVES, default="dev", help="dev to choose by, test to report")
+    parser.add_argument("--topics", action="store_true", help="one to four words instead of questions")
     parser.add_argument("--output", type=Path, help="JSON of counts, intervals and every question's outcome")
     parsed = parser.parse_args(arguments)
+    typed = shlex.join(["python", "-m", "training.everyday", *(arguments or sys.argv[1:])])
     try:
-        questions = [each for each in read() if each.split == parsed.half]
         if parsed.output is not None and not parsed.output.parent.is_dir():
             raise BadInput(f"--output {parsed.output}: its folder is not there. Make it, or name another.")
         engine = indexes.open(parsed.index or "builtin")
-        found = list(outcomes(questions, engine))
+        lines, record = (_ask_topics if parsed.topics else _ask)(engine, parsed.half)
     except PandectError as error:
         sys.stderr.write(f"ERROR {error}\n")
         return 2
-    sys.stdout.write("\n".join(_lines(found)) + "\n")
+    sys.stdout.write("\n".join(lines) + "\n")
     if parsed.output is not None:
-        typed = shlex.join(["python", "-m", "training.everyday", *(arguments or sys.argv[1:])])
-        record = {
-            "command": typed,
-            "commit": commit(),
-            "half": parsed.half,
-            "corpus_sha256": engine.info.corpus_sha256,
-            "counts": _record(found),
-            "questions": {
-                each.question.id: {
-                    "kind": each.question.kind,
-                    "rank": each.rank,
-                    "useful": each.useful,
-                    "told": each.told,
-                }
-                for each in found
-            },
-        }
-        parsed.output.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        head = {"command": typed, "commit": commit(), "half": parsed.half}
+        whole = {**head, "corpus_sha256": engine.info.corpus_sha256, **record}
+        parsed.output.write_text(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return 0
+
+
+def _ask(engine: Engine, half: str) -> tuple[list[str], dict[str, object]]:
+    found = list(outcomes((each for each in read() if each.split == half), engine))
+    each = {
+        o.question.id: {"kind": o.question.kind, "rank": o.rank, "useful": o.useful, "told": o.told}
+        for o in found
+    }
+    return list(_lines(found)), {"counts": _record(counts(found)), "questions": each}
+
+
+def _ask_topics(engine: Engine, half: str) -> tuple[list[str], dict[str, object]]:
+    found = list(topic_outcomes((each for each in read_topics() if each.split == half), engine))
+    counted = topic_counts(found)
+    lines = [f"{key:8} {right:4} of {of:4}" for key, (right, of) in counted.items()]
+    wrong = (o for o in found if o.told == (o.topic.kind == "topic"))
+    lines += [f"  {'denied' if o.told else 'not told'}: {o.topic.question}" for o in wrong]
+    each = {o.topic.id: {"kind": o.topic.kind, "told": o.told, "cases": o.cases} for o in found}
+    return lines, {"counts": _record(counted), "questions": each}
 
 
 if __name__ == "__main__":

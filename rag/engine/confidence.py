@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from rag.encoders.static import StaticEncoder
+from rag.engine.relevance import Relevance
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.question_knn import QuestionKNN
@@ -164,6 +165,7 @@ class Confidence:
     false_alarm_rate: float  # the share of answerable questions that the threshold was set for
     corpus_sha256: str = ""  # of the corpus whose index was asked; scores of another mean nothing here
     ranked_by: str = RECIPROCAL  # what made the first ten; or the id of the learned fusion that did
+    relevance: Relevance | None = None  # of each of the first ten
 
     def __post_init__(self) -> None:
         """Refuse weights that are not for these features."""
@@ -182,9 +184,13 @@ class Confidence:
         """Return what each feature adds to the log-odds, against a question with average ones."""
         return {n: self.weights[n] * (values[n] - self.means[n]) / self.scales[n] for n in NAMES}
 
+    def odds(self, values: Mapping[str, float]) -> float:
+        """Return the log-odds that an answering article is among the first ten."""
+        return math.fsum((self.bias, *self.parts(values).values()))
+
     def probability(self, values: Mapping[str, float]) -> float:
         """Return the probability, 0 to 1, that an answering article is among the first ten."""
-        odds = math.fsum((self.bias, *self.parts(values).values()))
+        odds = self.odds(values)
         raised = math.exp(-abs(odds))  # at most 1, whichever the sign
         return (1.0 if odds >= 0 else raised) / (1 + raised)
 
@@ -199,6 +205,7 @@ class Confidence:
             record = json.loads(text)
             if record.pop("format") != FORMAT:
                 raise BadInput(f"confidence weights of another format than {FORMAT}. {_AGAIN}")
-            return cls(**record)
+            relevance = record.pop("relevance", None)
+            return cls(**record, relevance=Relevance(**relevance) if relevance is not None else None)
         except (AttributeError, KeyError, TypeError, json.JSONDecodeError) as error:
             raise BadInput(f"not confidence weights ({error}). {_AGAIN}") from error

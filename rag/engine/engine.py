@@ -15,9 +15,11 @@ from rag.corpus.card import CorpusCard
 from rag.corpus.contents import Law
 from rag.corpus.facts import ArticleFacts
 from rag.engine.explain import Explainer
-from rag.engine.notices import Notices
+from rag.engine.notices import UNKNOWN, Notices
 from rag.engine.result import Explanation, Mode, Result
 from rag.engine.searcher import QueryExpansion, Searcher
+from rag.engine.topic_view import DEPTH as TOPIC_DEPTH
+from rag.engine.topic_view import MAX_WORDS, TopicCase, names_topic, topic_cases
 from rag.graph.graph import Graph
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH
@@ -166,23 +168,42 @@ class Engine:
         shown = self._known_items.pinned(known, where, max(k, 0))
         elsewhere = self.notices.topics.find(text)
         expansion = self.searcher.expansion(mode, without, known=known)
-        probability: float | None = None
+        likelihood = UNKNOWN
+        topic: tuple[TopicCase, ...] = ()
         displayed: tuple[ExpansionTerm, ...] = ()
-        if self.analyser.terms(query):
+        if terms := frozenset(self.analyser.terms(query)):
             depth = k + len(shown)
+            few = not known and where is None and len(query.split()) <= MAX_WORDS
+            if few:
+                depth = max(depth, TOPIC_DEPTH)
             if self._versions > 1 and day is None:  # some may be versions of one article
                 depth = max(depth, min(depth * self._versions, DEPTH))
             retriever = self.searcher.retriever(mode, expansion)
             [(ranking, lists)] = retriever.search_parts([query], depth, where)
             shown, displayed = self._show(query, k, shown, ranking, lists, expansion)
+            if few and not elsewhere:
+                topic = self._topic(query, terms, ranking)
             if not known and where is None:  # it was calibrated on searches of the whole corpus
-                probability = self.notices.probability(query, lists, elsewhere=bool(elsewhere))
+                likelihood = self.notices.likelihood(query, ranking, lists, elsewhere=bool(elsewhere))
         return Result(
             question, "found" if shown else "nothing", tuple(shown), known, elsewhere,
-            (time.perf_counter() - start) * 1000, mode, confidence=probability,
-            doubtful=self.notices.doubtful(probability), in_force_on=day, where=where,
+            (time.perf_counter() - start) * 1000, mode, confidence=likelihood.probability,
+            doubtful=likelihood.doubtful and not topic, in_force_on=day, where=where,
             mended=self.notices.corrections(query), bridged=displayed, without=without,
+            answer_set=likelihood.answer_set, marked=likelihood.marked and not topic, topic=topic,
         )  # fmt: skip
+
+    def _topic(self, query: str, terms: frozenset[str], ranking: Ranking) -> tuple[TopicCase, ...]:
+        """Return the questions to choose from where a few words name a matter of the law; else nothing."""
+        articles = [self.articles[id_] for id_ in ranking[:TOPIC_DEPTH].ids]
+        counts = self.explainer.counts([article.id for article in articles], terms)
+        covering = {
+            id_ for id_, fields in counts.items() if terms <= {*chain(*(fields[name] for name in LAW_FIELDS))}
+        }
+        annotated, of = self.explainer.cited, self.explainer.term_set
+        if not names_topic(terms, articles, covering, annotated, of):
+            return ()
+        return topic_cases(query, terms, articles, covering, annotated, of)
 
     def _show(
         self,

@@ -71,17 +71,11 @@ class Explainer:
         self._overlaps = lru_cache(maxsize=RECENT)(self._compared)
         terms = nearest.terms if nearest is not None else analyser.terms
         self._question_terms = lru_cache(maxsize=RECENT)(terms)  # articles shown together share questions
-        self._term_sets = lru_cache(maxsize=KEPT)(lambda text: frozenset(terms(text)))
+        self.term_set = lru_cache(maxsize=KEPT)(lambda text: frozenset(terms(text)))
 
     def forget(self) -> None:
         """Clear what was looked up for the last questions."""
-        for looked_up in (
-            self._counts,
-            self._analysed,
-            self._overlaps,
-            self._question_terms,
-            self._term_sets,
-        ):
+        for looked_up in (self._counts, self._analysed, self._overlaps, self._question_terms, self.term_set):
             looked_up.cache_clear()
 
     def counts(self, article_ids: Iterable[str], terms: frozenset[str]) -> Mapping[str, TermCounts]:
@@ -115,7 +109,7 @@ class Explainer:
         """
         found = []
         for text in dict.fromkeys(question.text for question in self.cited.get(article_id, ())):
-            own = self._term_sets(text)
+            own = self.term_set(text)
             shared = len(own & terms)
             found.append((text, shared / (len(own) + len(terms) - shared or 1), shared))
         return sorted(found, key=itemgetter(1), reverse=True)
@@ -245,7 +239,7 @@ class Explainer:
             # by the cosine where there is one
             best = sorted(near, key=lambda of: (-(of[1] if of[0] is None else of[0]), -of[1], of[2]))
             similar[id_] = tuple(
-                SimilarQuestion(text, tuple(sorted(self._term_sets(text) & terms)), overlap, cosine)
+                SimilarQuestion(text, tuple(sorted(self.term_set(text) & terms)), overlap, cosine)
                 for cosine, overlap, text in best[:MAX_QUESTIONS]
             )
         return similar

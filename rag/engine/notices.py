@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rag.corpus.out_of_scope import Topics
 from rag.engine.confidence import Confidence, Signals
+from rag.engine.relevance import features
 from rag.engine.searcher import Searcher
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
@@ -15,6 +16,19 @@ from rag.retrieval.question_knn import QuestionKNN
 from rag.text import Analyser, SpellingCorrection
 from rag.text.spelling import TolerantAnalyser
 from rag.types import Question, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihood:
+    """How likely an answer is among the first ten articles, and where."""
+
+    probability: float | None = None  # that one of them answers
+    doubtful: bool = False  # it is below its threshold: probably none does
+    answer_set: int | None = None  # very probably an answer is among so many of the first
+    marked: bool = False  # the first one very probably answers
+
+
+UNKNOWN = Likelihood()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +57,25 @@ class Notices:
         """Return the words of a question that were read as others."""
         return self.analyser.mended(question) if isinstance(self.analyser, TolerantAnalyser) else ()
 
-    def probability(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
-        """Return the calibrated probability, 0 to 1, that one of the first ten answers.
+    def likelihood(
+        self, question: str, ranking: Ranking, lists: Mapping[str, Ranking], *, elsewhere: bool
+    ) -> Likelihood:
+        """Return the calibrated likelihood of an answer among the first ten of a fused ranking.
 
-        None where nothing was calibrated, or a list is missing of those that were fused. `elsewhere` tells
-        whether a topic of another law was matched.
+        Nothing is known where nothing was calibrated, or a list is missing of those that were fused.
+        `elsewhere` tells whether a topic of another law was matched.
         """
         if self.confidence is None or self.signals is None or not {KEYWORD, MEANING} <= set(lists):
-            return None
-        features = self.signals(question, lists[KEYWORD], lists[MEANING], elsewhere=elsewhere)
-        return self.confidence.probability(features)
-
-    def doubtful(self, probability: float | None) -> bool:
-        """Tell whether to say that there is probably no relevant article."""
-        if probability is None or self.confidence is None:
-            return False
-        return probability < self.confidence.threshold
+            return UNKNOWN
+        found = self.signals(question, lists[KEYWORD], lists[MEANING], elsewhere=elsewhere)
+        probability = self.confidence.probability(found)
+        if probability < self.confidence.threshold:
+            return Likelihood(probability, doubtful=True)
+        relevance = self.confidence.relevance
+        if relevance is None:
+            return Likelihood(probability)
+        each = relevance.probabilities(features(ranking, lists, self.confidence.odds(found)))
+        return Likelihood(probability, False, relevance.answer_set(each), relevance.marks(each))
 
 
 def signals_of(searcher: Searcher, analyser: Analyser, questions: Sequence[Question]) -> Signals | None:

@@ -9,14 +9,13 @@ from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from rag.corpus.card import Elsewhere
+from rag.engine.topic_view import TopicCase
 from rag.retrieval.translation_model import ExpansionTerm, Removed
 from rag.text import SpellingCorrection
 from rag.types import Filter, KnownItem, Reason, Shown, WordShare
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
 Status: TypeAlias = Literal["empty", "found", "nothing"]
-# calibrated probability; 181 of 185 test questions above it were answered: docs/ranking.md
-CONFIDENCE_THRESHOLD = 0.7
 
 
 class Level(StrEnum):
@@ -24,7 +23,7 @@ class Level(StrEnum):
 
     DOUBTFUL = "doubtful"  # probably none does
     UNSURE = "unsure"  # one may
-    SURE = "sure"  # one very probably does
+    SURE = "sure"  # one of the first few very probably does
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,9 @@ class Result:
     mended: tuple[SpellingCorrection, ...] = ()  # words that were read as others: typing errors
     bridged: tuple[ExpansionTerm, ...] = ()  # words of the law that it was searched by too: the strongest
     without: Removed = frozenset()  # those that it was not to be searched by
+    answer_set: int | None = None  # an answer is very probably among so many of the first; None: not told
+    marked: bool = False  # the first article very probably answers
+    topic: tuple[TopicCase, ...] = ()  # questions to choose from where a few words name a matter
 
     @property
     def level(self) -> Level | None:
@@ -53,7 +55,7 @@ class Result:
             return Level.DOUBTFUL
         if self.confidence is None:
             return None
-        return Level.SURE if self.confidence >= CONFIDENCE_THRESHOLD else Level.UNSURE
+        return Level.UNSURE if self.answer_set is None else Level.SURE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from rag.errors import BadInput
-from training.everyday import EverydayQuestion, Outcome, counts, main, read
+from training.everyday import (
+    EverydayQuestion,
+    Outcome,
+    Topic,
+    TopicOutcome,
+    counts,
+    main,
+    read,
+    read_topics,
+    topic_counts,
+)
 
 
 def question(kind: str = "answer", trouble: str = "rent") -> EverydayQuestion:
@@ -59,6 +69,46 @@ def test_a_line_that_cannot_be_used_is_told(tmp_path: Path, line: dict[str, obje
     path.write_text(json.dumps({**whole, "split": "dev", "kind": "answer", **line}) + "\n", encoding="utf-8")
     with pytest.raises(BadInput, match=said):
         read(path)
+
+
+def test_topics_are_of_one_to_four_words_and_their_halves_share_none() -> None:
+    topics = read_topics()
+    kinds = Counter((each.split, each.kind) for each in topics)
+
+    assert len(topics) == len({each.id for each in topics}) == len({each.question for each in topics})
+    assert all(1 <= len(each.question.split()) <= 4 for each in topics)
+    assert min(kinds["dev", "topic"], kinds["test", "topic"]) >= 70
+
+
+def test_a_topic_that_is_told_is_denied_and_other_words_that_are_told_are_not() -> None:
+    def outcome(kind: str, told: bool, cases: int) -> TopicOutcome:
+        return TopicOutcome(Topic("t1", "divorce", kind, "dev"), told, cases)
+
+    found = [
+        outcome("topic", False, 8),
+        outcome("topic", True, 0),
+        outcome("elsewhere", True, 0),
+        outcome("nothing", False, 0),
+    ]
+    assert topic_counts(found) == {"denied": (1, 2), "cases": (1, 2), "told": (1, 2)}
+
+
+@pytest.mark.parametrize("line", [{"kind": "answer"}, {"split": "train"}])
+def test_a_topic_of_another_kind_or_half_is_refused(tmp_path: Path, line: dict[str, str]) -> None:
+    path = tmp_path / "topics.jsonl"
+    whole = {"id": "t1", "question": "divorce", "kind": "topic", "split": "dev", **line}
+    path.write_text(json.dumps(whole) + "\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="Write one of topic"):
+        read_topics(path)
+
+
+@pytest.mark.slow
+def test_of_the_topics_of_the_law_that_ships_hardly_one_is_denied(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--topics", "--half", "test"]) == 0
+    denied, cases, told = capsys.readouterr().out.splitlines()[:3]
+    assert int(denied.split()[1]) <= 4  # of 71: 3 when it was measured
+    assert int(cases.split()[1]) >= 67  # 68
+    assert int(told.split()[1]) >= 16  # of 18: 17
 
 
 @pytest.mark.slow

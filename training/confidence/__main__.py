@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,14 @@ from indexes.store.open_index import open_index
 from rag.engine.confidence import NAMES
 from rag.engine.engine import Engine
 from rag.engine.notices import signals_of
+from rag.engine.relevance import features as relevance_features
 from rag.errors import BadInput, PandectError
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.types import Bools, Question
 from training import everyday
 from training.confidence import calibration
 from training.confidence.calibration import FALSE_ALARMS, AnsweredQuestions, CalibrationPlan, OutOfFold
+from training.confidence.relevance import RankedArticles, fit_relevance, measures
 from training.eval import report
 from training.eval.significance import interval
 
@@ -77,7 +79,7 @@ def _of(answered: AnsweredQuestions, out: OutOfFold, which: Bools, seed: int) ->
     }
 
 
-def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
+def gather(folder: Path, engine: Engine, corpus: Corpus) -> tuple[AnsweredQuestions, RankedArticles]:
     """Ask the index its test questions, of which the dev half may be fitted to, and those beside it.
 
     Raises:
@@ -94,15 +96,21 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
         )
     questions = (*test, *dev, *_everyday(corpus))
     hybrid = engine.searcher.retriever("hybrid", engine.searcher.expansion("hybrid"))
-    rows, labels = [], []
+    rows, labels, articles, gold = [], [], [], []
     for question in questions:
         [(fused, lists)] = hybrid.search_parts([question.text], TOP)
         topic = bool(engine.ask(question.text, k=1).elsewhere)
         found = signals(question.text, lists[KEYWORD], lists[MEANING], elsewhere=topic)
         rows.append([found[name] for name in NAMES])
-        labels.append(bool({hit.article_id for hit in fused} & set(question.article_ids)))
+        answers = np.array([id_ in question.article_ids for id_ in fused.ids], dtype=np.bool_)
+        labels.append(bool(answers.any()))
+        articles.append(relevance_features(fused, lists, 0.0, TOP))
+        gold.append(answers)
     dev_half = np.array([q.split == "dev" for q in questions])
-    return AnsweredQuestions(questions, np.array(rows, np.float64), np.array(labels, np.float64), dev_half)
+    answered = AnsweredQuestions(
+        questions, np.array(rows, np.float64), np.array(labels, np.float64), dev_half
+    )
+    return answered, RankedArticles(tuple(articles), tuple(gold))
 
 
 def _everyday(corpus: Corpus) -> Iterator[Question]:
@@ -145,14 +153,18 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     folder, _ = paths.locate(paths.BUILTIN)
     corpus = read(folder / "corpus")
     engine = open_index(paths.BUILTIN)
-    answered = gather(folder, engine, corpus)
+    answered, ranked = gather(folder, engine, corpus)
     plan = CalibrationPlan(parsed.folds, parsed.seed, parsed.rate)
     shipped, ridge = calibration.fit_all(answered, plan, corpus.sha256, engine.searcher.ranked_by)
-    found, bare = (
-        numbers(answered, calibration.cross_fit(answered, plan, without=left_out), plan.seed)
-        for left_out in (None, ELSEWHERE)
-    )
+    out, less = (calibration.cross_fit(answered, plan, without=left_out) for left_out in (None, ELSEWHERE))
+    found, bare = (numbers(answered, each, plan.seed) for each in (out, less))
+    articles = fit_relevance(ranked, out, answered.fitted, plan)
+    shipped = replace(shipped, relevance=articles.relevance)
+    for half in ("dev", "test"):
+        which = np.array([(q.split == "dev") == (half == "dev") for q in answered.questions])
+        found[half]["answer_sets"] = measures(answered.questions, ranked, articles, out.doubtful, which)
     print(_text(found, "all features"), _text(bare, "without elsewhere"), sep="\n")
+    print(*_set_lines(found), sep="\n")
     print(f"threshold {shipped.threshold:.3f}, ridge {ridge:g}")
     if parsed.output is None:
         return
@@ -196,6 +208,17 @@ def _text(found: Mapping[str, Any], title: str) -> str:
         for kind, row in found["told_probably_nothing"].items()
     ]
     return "\n".join(lines)
+
+
+def _set_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    for half in ("dev", "test"):
+        one = found[half]["answer_sets"]
+        for what in ("sets", "marked"):
+            share = one[what]
+            if share["of"]:
+                shown = "{right} of {of}: {value:.3f} [{low:.3f}, {high:.3f}]".format(**share)
+                yield f"{half:5} {what:7} right {shown}, of {one['questions']} questions"
+        yield f"{half:5} sizes   {one['sizes']}"
 
 
 if __name__ == "__main__":

@@ -185,14 +185,16 @@ def test_call_joins_words_lists_and_neighbours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("confidence", "doubtful", "level"),
+    ("confidence", "doubtful", "answer_set", "level"),
     [
-        (None, False, None),
-        (0.2, True, Level.DOUBTFUL),
-        (0.75, True, Level.DOUBTFUL),  # the index's own threshold has the first word
-        (0.69, False, Level.UNSURE),
-        (0.7, False, Level.SURE),
+        (None, False, None, None),
+        (0.2, True, None, Level.DOUBTFUL),
+        (0.9, False, None, Level.UNSURE),  # likely, but nothing tells where
+        (0.7, False, 3, Level.SURE),
     ],
 )
-def test_a_result_tells_how_sure_to_be(confidence: float | None, doubtful: bool, level: Level | None) -> None:
-    assert Result("q", "found", confidence=confidence, doubtful=doubtful).level is level
+def test_a_result_tells_how_sure_to_be(
+    confidence: float | None, doubtful: bool, answer_set: int | None, level: Level | None
+) -> None:
+    result = Result("q", "found", confidence=confidence, doubtful=doubtful, answer_set=answer_set)
+    assert result.level is level

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rag.corpus.card import CorpusCard, Elsewhere
 from rag.corpus.out_of_scope import Topics
-from rag.engine.notices import Notices
+from rag.engine.notices import UNKNOWN, Notices
 from rag.text.analysers import analyser
 from rag.text.spelling import tolerant
-from rag.types import Hit
+from rag.types import EMPTY, Ranking
 from tests.rag.engine.test_confidence import MODEL
 
 CUT = analyser("fr")
@@ -28,11 +30,9 @@ def test_a_topic_of_another_law_and_a_typing_error_are_told() -> None:
     assert Notices(NOTICES.topics, CUT).corrections("la clotrue du voisin") == ()
 
 
-@pytest.mark.parametrize("lists", [{}, {"dense": (Hit("a", 1.0),)}])
-def test_nothing_is_calibrated_for_a_list_that_is_missing(lists: dict[str, tuple[Hit, ...]]) -> None:
-    assert NOTICES.probability("arbre", lists, elsewhere=False) is None
-    assert not NOTICES.doubtful(None)
-    assert not NOTICES.doubtful(0.01)  # no threshold is known
-    sure = Notices(NOTICES.topics, READS, MODEL)
-    assert sure.doubtful(MODEL.threshold - 0.01)
-    assert not sure.doubtful(MODEL.threshold)
+@pytest.mark.parametrize("lists", [{}, {"dense": Ranking.of([("a", 1.0)])}])
+def test_nothing_is_calibrated_for_a_list_that_is_missing(lists: dict[str, Ranking]) -> None:
+    assert NOTICES.likelihood("arbre", EMPTY, lists, elsewhere=False) == UNKNOWN
+    sure = replace(NOTICES, confidence=MODEL)
+    assert sure.likelihood("arbre", EMPTY, lists, elsewhere=False) == UNKNOWN
+    assert not UNKNOWN.doubtful
