@@ -173,6 +173,11 @@ class Filter:
     regions: frozenset[str] = frozenset()
     in_force_on: date | None = None
 
+    @property
+    def selects(self) -> bool:
+        """Whether it asks for a part of the law; a day alone asks for the law as it was then."""
+        return bool(self.codes or self.law_types or self.regions)
+
     def admits(self, article: Article) -> bool:
         """Tell whether the article passes; one with no date or no region is never shut out by it."""
         return (

@@ -173,7 +173,8 @@ class Engine:
         displayed: tuple[ExpansionTerm, ...] = ()
         if terms := frozenset(self.analyser.terms(query)):
             depth = k + len(shown)
-            few = not known and where is None and len(query.split()) <= MAX_WORDS
+            whole = not known and not (where and where.selects)
+            few = whole and len(query.split()) <= MAX_WORDS
             if few:
                 depth = max(depth, TOPIC_DEPTH)
             if self._versions > 1 and day is None:  # some may be versions of one article
@@ -183,7 +184,7 @@ class Engine:
             shown, displayed = self._show(query, k, shown, ranking, lists, expansion)
             if few and not elsewhere:
                 topic = self._topic(query, terms, ranking)
-            if not known and where is None:  # it was calibrated on searches of the whole corpus
+            if whole:  # it was calibrated on searches of the whole corpus
                 likelihood = self.notices.likelihood(query, ranking, lists, elsewhere=bool(elsewhere))
         return Result(
             question, "found" if shown else "nothing", tuple(shown), known, elsewhere,

@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top.add_argument("--folds", type=int, default=5, help="folds over the questions (5)")
     top.add_argument("--seed", type=int, default=42, help="of folds and bootstrap (42)")
     top.add_argument(
-        "--rate", type=float, default=FALSE_ALARMS, help="false alarms among answerable questions (0.05)"
+        "--rate", type=float, default=FALSE_ALARMS, help="false alarms among answerable questions (0.03)"
     )
     parsed = top.parse_args(typed)
     try:

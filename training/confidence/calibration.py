@@ -165,7 +165,7 @@ def reliability_diagram(bins: Sequence[CalibrationBin], title: str) -> str:
 
 
 RIDGES = (1.0, 3.0, 10.0, 30.0)
-FALSE_ALARMS = 0.05  # the share of answerable questions that may be told "probably nothing"
+FALSE_ALARMS = 0.03  # the share of answerable questions that may be told "probably nothing"
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,8 @@ _CHOSEN_SUMMARY = N_(
 
 def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:
     """Draw the passages, each with a link to its card; nothing where none has to do with the question."""
-    articles = [shown.article for shown in result.shown[:FROM] if shown.article.text]
+    likely = min(result.answer_set or 1, MAX_QUOTED)  # what is not likely would only be read past
+    articles = [shown.article for shown in result.shown[:FROM] if shown.article.text][:likely]
     law_words = {pair.law: pair.weight for pair in result.bridged}  # the law's terms for everyday words
     found = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
     if not found:
@@ -186,6 +187,7 @@ def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles)
     st.html(tag("section", head, passages, hint, class_="pd-box pd-quoted"))
 
 
+MAX_QUOTED = 2  # articles
 LIMITS = 2  # time limits of a quoted article; its card has them all
 
 

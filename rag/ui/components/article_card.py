@@ -119,6 +119,7 @@ def _around(
     return folded(t("Around it in the code"), *parts, whole, class_="pd-more pd-around")
 
 
+STEPS = 2  # headings of an article's place that are told: the innermost; "Browse" has them all
 MAX_UNFOLDED_LENGTH = 420  # characters: a text up to here is shown at once, without a click
 PASSAGE = 320  # characters of a longer one
 # What of a card no question changes stays at hand, for so many articles: some megabytes of HTML, and text
@@ -140,33 +141,71 @@ class View:
     today: date | None = None  # None: the day it is
 
 
-def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
-    """Return one article as HTML in which everything that came with the corpus is escaped."""
+def card_html(
+    shown: Shown, view: View, explanation: Explanation | None = None, *, marked: bool = False
+) -> Html:
+    """Return one article as HTML in which everything that came with the corpus is escaped.
+
+    What a person needs stands open: number, place, text, what it sets, the official text. Why it is there and
+    what surrounds it are folded. `marked`: it very probably answers.
+    """
     article, t, card = shown.article, view.t, view.card
     law = article.language or card.language  # a screen reader reads the law in its own language
     heading = f"pd-{shown.rank}"
     number = tag("span", title(article, t, card), class_="pd-number")
     titled = tag("h3", number, " ", tag("span", article.code, class_="pd-code", lang=law), id=heading)
+    likely = tag("span", t("very probably answers"), class_="pd-badge pd-likely") if marked else ""
     marks = (tag("span", label, class_="pd-badge") for label in badges(article, card, view.day, t))
-    rank, why = Html(), Html()
-    if view.ranked:
-        rank = rank_html(shown.rank, t)
-        lines = reasons(shown, view.analyser, t, card, ranks=explanation is None)
-        why = tag("section", tag("h4", t("Why this article")), lines, class_="pd-why")
+    rank = rank_html(shown.rank, t) if view.ranked else ""
     return tag(
         "article",
-        tag("header", rank, titled, *marks, badge(article, card, t, view.today)),
+        tag("header", rank, titled, likely, *marks, badge(article, card, t, view.today)),
         tag("div", _path(article, t), _passage(shown, view) if article.text else "", lang=law),
         facts_html(article, view.facts.get(article.id, NO_FACTS), card, t),
         _whole(article, card, t) if article.text else unsummarised(article, card, t),
+        _reasons(shown, view, explanation),
         read_with(article, view.law, t, card, READ_WITH) if view.law is not None else "",
-        why,
-        panel(explanation, t, law) if explanation is not None else "",
         neighbours(article, view.law, t, card) if view.law is not None else "",
         foot(article, card, t),
         class_="pd-card",
         aria_labelledby=heading,
     )
+
+
+def _reasons(shown: Shown, view: View, explanation: Explanation | None) -> Html:
+    """Return why an article is there, folded; nothing where no question ranked it."""
+    if not view.ranked:
+        return Html()
+    t, law = view.t, shown.article.language or view.card.language
+    lines = reasons(shown, view.analyser, t, view.card, ranks=explanation is None)
+    more = panel(explanation, t, law) if explanation is not None else ""
+    return folded(t("Why this article"), tag("div", lines, class_="pd-why"), more, class_="pd-more")
+
+
+def row_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
+    """Return one article as a line that opens to its card: for those that come after the likely ones."""
+    article, t, card = shown.article, view.t, view.card
+    law = article.language or card.language
+    subject = article.text or (article.headings[-1] if article.headings else "")
+    line = tag("span", _opening(subject), class_="pd-row-text", lang=law)
+    name = tag("strong", title(article, t, card))
+    code = tag("span", article.code, class_="pd-code", lang=law)
+    summary = tag("summary", rank_html(shown.rank, t), " ", name, " ", code, line)
+    return tag(
+        "details", summary, card_html(shown, view, explanation), class_="pd-row", id=f"pd-row-{shown.rank}"
+    )
+
+
+_OPENING = 110  # characters
+
+
+def _opening(text: str) -> str:
+    """Return how a text begins, in one line: its first sentence, or what of it fits."""
+    first = " ".join(text.split())
+    if len(first) <= _OPENING:
+        return first
+    blank = first.rfind(" ", 0, _OPENING)
+    return first[: blank if blank > 0 else _OPENING].rstrip(" ,;:") + " …"
 
 
 def rank_html(rank: int, t: Interface) -> Html:
@@ -191,7 +230,11 @@ def _path(article: Article, t: Interface) -> Html:
     if not article.headings:
         return Html()
     # no landmark: ten of one name would be in the way of who goes from landmark to landmark
-    steps = (tag("li", heading) for heading in article.headings)
+    inner = article.headings[-STEPS:]
+    steps = [tag("li", heading) for heading in inner]
+    if len(inner) < len(article.headings):
+        whole = " › ".join(article.headings)
+        steps.insert(0, tag("li", "…", title=whole))
     return tag("div", tag("ol", *steps, role="list", aria_label=t("Place in the law")), class_="pd-path")
 
 

@@ -18,6 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rag.corpus.asker_situations import label, living_in, region_name, situations
 from rag.engine.result import Mode
+from rag.engine.topic_view import TopicCase
 from rag.types import Filter
 from rag.ui import url_state
 from rag.ui.html import Html, join, plain_label, tag
@@ -239,6 +240,14 @@ def draw_examples(examples: Sequence[str], t: Interface) -> None:
         st.html(tag("h2", t("Not sure how to begin? Try one of these"), class_="pd-small"))
         for number, example in enumerate(examples[:EXAMPLES]):
             st.button(plain_label(example), key=f"example-{number}", on_click=_ask, args=(example,))
+
+
+def draw_topic(topic: str, cases: Sequence[TopicCase], t: Interface) -> None:
+    """Draw the questions that a few words may stand for as buttons that ask them."""
+    with st.container(key="topic"):
+        st.html(tag("h2", t("“{topic}”: which question is yours?", topic=topic)))
+        for number, case in enumerate(cases):
+            st.button(plain_label(case.question), key=f"case-{number}", on_click=_ask, args=(case.question,))
 
 
 def _ask(question: str) -> None:

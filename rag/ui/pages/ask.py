@@ -27,7 +27,7 @@ from rag.ui.components import (
     question_form,
     share,
 )
-from rag.ui.components.article_card import CitedArticles, View, card_html
+from rag.ui.components.article_card import CitedArticles, View, card_html, row_html
 from rag.ui.components.article_history import validity_line
 from rag.ui.components.entries import laws_html
 from rag.ui.components.question_form import theme_names
@@ -124,31 +124,25 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     notices.screening_notice(page.decision, engine.card, t)
     article_history.renumbering_notices(result, engine.card, t)
     notices.mended(page.question, result, engine.analyser, t)
-    expansion_chips.draw(page.question, result, t)
     if not result.shown:
         if page.options.chosen:
             notices.filtered_out(t)
         else:
             notices.nothing(page.question, engine.card, t)
         return None
+    if result.topic:
+        question_form.draw_topic(page.question, result.topic, t)
     _heading(page)
-    if page.decision.may_ask:
+    if page.decision.may_ask and not result.topic:
         dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
     cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
     alone = len(result.shown) == 1  # its card says what it says
-    if page.answers.quoter is not None and page.decision.may_ask and not alone:
+    if page.answers.quoter is not None and page.decision.may_ask and not (alone or result.topic):
         answer_html.draw(page.answers.quoter, result, page.question, cited)
-    view = View(engine.card, engine.analyser, t, result.in_force_on, engine.law, facts=engine.facts)
-    pairs = zip(result.shown, page.explained, strict=True)
-    cards = (card_html(shown, view, explanation) for shown, explanation in pairs)
-    for card in islice(cards, FIRST):  # each is on its way before the next is made
-        st.html(card)
-    slot = st.container()
-    if rest := list(cards):  # one element: every element costs, here and in the browser
-        # why: a browser draws what comes together at once, and one answer in five came together. Apart, the
-        # first three are read while the rest is on its way.
-        sleep(APART)
-        st.html(tag("div", *rest, class_="pd-rest"))
+    slot = _draw_cards(page)
+    expansion_chips.draw(page.question, result, t)
+    st.html(tag("div", _way_of_reading(page), class_="pd-hint pd-order"))
+    view = _view(page)
     found = [shown.article for shown in result.shown]
     found += permalink.draw_evidence(found, view, st.session_state["asked"], t)
     share.draw(engine, found, result.question, result.where, t, apart=page.answers.model is None)
@@ -162,12 +156,51 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     return slot
 
 
+def _view(page: _Page) -> View:
+    engine = page.engine
+    return View(engine.card, engine.analyser, page.t, page.result.in_force_on, engine.law, facts=engine.facts)
+
+
+def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
+    """Draw the likely articles as cards and the others as lines that open; return the place for an answer.
+
+    Where another law governs, none is likely: they are lines, and folded.
+    """
+    result, t, view = page.result, page.t, _view(page)
+    pairs = list(zip(result.shown, page.explained, strict=True))
+    if result.elsewhere and not result.known:
+        rows = [row_html(shown, view, explanation) for shown, explanation in pairs]
+        st.html(
+            folded(t("Articles of the loaded law that use these words"), *rows, class_="pd-whole pd-closest")
+        )
+        return st.container()
+    first = max(FIRST, result.answer_set or 0, len(result.known))
+    cards = (
+        card_html(shown, view, explanation, marked=result.marked and shown.rank == 1)
+        for shown, explanation in pairs[:first]
+    )
+    for card in islice(cards, first):  # each is on its way before the next is made
+        st.html(card)
+    slot = st.container()
+    if rest := pairs[first:]:  # one element: every element costs, here and in the browser
+        # why: a browser draws what comes together at once, and one answer in five came together. Apart, the
+        # first three are read while the rest is on its way.
+        sleep(APART)
+        head = tag("h3", t.n("One more article", "{count} more articles", len(rest)), class_="pd-small")
+        rows = [row_html(shown, view, explanation) for shown, explanation in rest]
+        st.html(tag("div", head, *rows, class_="pd-rest"))
+    return slot
+
+
 def _heading(page: _Page) -> None:
+    """Draw what stands above the articles: how likely they answer, and the ways past them."""
     engine, result, t = page.engine, page.result, page.t
     heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
     likelihood: Html | str = ""
     many = bool(engine.card.by_theme(engine.facets().codes))
-    if result.elsewhere and not many:  # says enough: two warnings would be one too many
+    if result.topic:
+        heading = t.n("One article on this", "{count} articles on this", len(result.shown))
+    elif result.elsewhere and not many:  # says enough: two warnings would be one too many
         heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.elsewhere:
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
@@ -179,18 +212,24 @@ def _heading(page: _Page) -> None:
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.level is Level.UNSURE:
         likelihood = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
-    elif result.level is Level.SURE and len(result.shown) > 1:
-        likelihood = tag("p", t("One of these very probably answers."), class_="pd-sure")
+    elif result.answer_set is not None and len(result.shown) > 1:
+        said = t.n(
+            "The first one very probably answers (9 times in 10).",
+            "The answer is among the first {count} (9 times in 10).",
+            result.answer_set,
+        )
+        likelihood = tag("p", said, class_="pd-sure")
+    found = tag("h2", heading), likelihood
+    st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
+
+
+def _way_of_reading(page: _Page) -> Html:
+    """Return what is said of the cards and of the day of the law: below them, for who wants to know."""
+    engine, result, t = page.engine, page.result, page.t
     sentences = list(_order_notes(result, t))
     order = tag("p", t.sentences(*sentences)) if sentences else ""
     days = engine.card.law_dates(shown.article.code for shown in result.shown)
-    law = validity_line(result.in_force_on, days, dated=engine.facets().dated, t=t)
-    model = page.answers.model
-    readable = model is not None and answer_panel.readable(result, model)
-    offered = not page.problem and page.decision.may_ask and bool(readable)
-    way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
-    found = tag("h2", heading), likelihood, order, law, way if offered else ""
-    st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
+    return join(order, validity_line(result.in_force_on, days, dated=engine.facets().dated, t=t))
 
 
 def _order_notes(result: Result, t: Interface) -> Iterator[str]:
@@ -213,6 +252,10 @@ def _further_down(page: _Page) -> Html:
         return Html()
     t = page.t
     links = [tag("a", t("Share, keep or print these articles"), href=f"#{share.PLACE}")]
+    model = page.answers.model
+    readable = model is not None and answer_panel.readable(page.result, model)
+    if not page.problem and page.decision.may_ask and readable:
+        links.insert(0, tag("a", t("Have an answer written from these articles"), href="#pd-written"))
     if page.engine.card.contacts:
         links.append(tag("a", t("Talk to a person"), href=f"#{layout.HELP}"))
     return tag("nav", *links, class_="pd-down-to", aria_label=t("Further down on this page"))

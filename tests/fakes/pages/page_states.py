@@ -70,13 +70,13 @@ def _opens_theme(page: Page) -> None:
 
 def _opens_limits(page: Page) -> None:
     ask(page, QUESTION)
-    page.locator(".pd-untold").wait_for()
+    page.locator(".pd-untold").wait_for(state="attached")
     page.locator(".pd-card .pd-limits summary").first.click()
 
 
 def _opens_share(page: Page) -> None:
     ask(page, QUESTION)
-    page.locator(".pd-card").nth(9).wait_for()
+    page.locator(".pd-card").nth(9).wait_for(state="attached")
     page.locator(".stExpander summary", has_text="Partager, garder ou imprimer ces articles").click()
 
 
@@ -189,7 +189,7 @@ class State:
 # over the law that ships
 APP: dict[str, State] = {
     "start": State("", ".st-key-examples button"),
-    "results": State("", ".pd-card >> nth=9", _asks(QUESTION)),
+    "results": State("", ".pd-rest", _asks(QUESTION)),
     "why": State("", ".pd-card details[open] >> nth=0", _opens_why),
     "share": State("", ".pd-address code", _opens_share, ".pd-address"),
     "elsewhere": State("", ".pd-elsewhere", _asks(TAX)),

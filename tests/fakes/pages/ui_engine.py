@@ -18,6 +18,7 @@ from rag.corpus.contents import Law
 from rag.corpus.facts import Amount, ArticleFacts, TimeLimit
 from rag.engine.engine import EncoderTraining
 from rag.engine.result import Explanation, MeaningShare, Mode, Result, ResultPlace, SimilarQuestion
+from rag.engine.topic_view import TopicCase
 from rag.errors import DamagedIndex
 from rag.graph.graph import Graph
 from rag.retrieval.translation_model import KEEP_ALL, ExpansionTerm, Removed
@@ -183,6 +184,8 @@ class FakeEngine:
     modes: tuple[Mode, ...] = ("hybrid", "keyword", "meaning")
     confidence: float | None = None
     doubtful: bool = False
+    answer_set: int | None = None
+    topic: tuple[TopicCase, ...] = ()
     mended: tuple[SpellingCorrection, ...] = ()
     bridged: tuple[ExpansionTerm, ...] = ()
     without: list[Removed] = field(default_factory=list)
@@ -252,6 +255,9 @@ class FakeEngine:
             mode=mode,
             confidence=self.confidence,
             doubtful=self.doubtful,
+            answer_set=self.answer_set,
+            marked=self.answer_set == 1,
+            topic=self.topic,
             mended=self.mended,
             bridged=tuple(p for p in self.bridged if (p.lay, p.law) not in without),
             without=without,

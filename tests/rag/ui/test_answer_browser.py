@@ -223,7 +223,7 @@ def asked(browser: Browser, site: Site) -> Iterator[Page]:
     before = len(site.model.seen)
     with visit(browser, site.server.url, viewport={"width": 1280, "height": 900}) as page:
         ask(page, QUESTION)
-        page.locator(".pd-card >> nth=9").wait_for()
+        page.locator(".pd-card >> nth=9").wait_for(state="attached")
         page.get_by_role("button", name=WRITE).wait_for()
         assert len(site.model.seen) == before
         yield page

@@ -49,7 +49,7 @@ def test_from_a_question_to_the_official_text_and_a_file(browser: Browser, fake:
         card.wait_for()
         assert page.locator("#pd-written, .st-key-write").count() == 0  # no model is named: none is spoken of
         why = card.locator("details.pd-more").first
-        why.locator("summary").click()
+        why.locator("summary").first.click()
         assert why.locator("table, li").first.is_visible()
         picture(page, "journey-why", 1280)
 
@@ -123,8 +123,11 @@ def test_nothing_that_is_asked_and_nothing_that_is_found_runs(browser: Browser, 
             picture(page, f"journey-hostile-{number}", 360)
             main = page.locator("[data-testid=stMain]")
             if page.locator("details[data-more][open]").count() == 0:
+                page.locator(".pd-card details", has=page.locator("details[data-more]")).first.locator(
+                    "summary"
+                ).first.click()
                 page.locator("details[data-more] > summary").first.click()  # made only now
-            assert EVIL in page.locator(".pd-more[open] q").inner_text()
+            assert EVIL in page.locator(".pd-more[open] q").first.inner_text()
             assert main.locator("img, iframe, object, embed, .katex").count() == 0
             assert page.locator(".stHtml script").count() == 1  # the page's own
             assert page.locator("[href^='javascript'], [src^='javascript'], [href*=evil]").count() == 0

@@ -100,13 +100,13 @@ def test_the_keyboard_alone_goes_from_the_codes_to_an_article(browser: Browser, 
 def test_a_question_survives_the_way_to_an_article_and_back(browser: Browser, app: Server) -> None:
     with visit(browser, f"{app.url}/?lang=en") as page:
         ask(page, QUESTION)
-        page.locator(".pd-card").nth(9).wait_for()
+        page.locator(".pd-card").nth(9).wait_for(state="attached")
         page.locator(".pd-around summary").first.click()
         page.get_by_role("link", name="Read it in its code").first.click()
         page.locator(".pd-reading").wait_for()
         page.go_back()
         page.wait_for_url(f"{app.url}/?lang=en")
-        page.locator(".pd-card").nth(9).wait_for()
+        page.locator(".pd-card").nth(9).wait_for(state="attached")
         same = "asked => document.querySelector('.st-key-question textarea')?.value === asked"
         page.wait_for_function(same, arg=QUESTION)
 
@@ -117,7 +117,7 @@ def test_a_question_survives_the_way_to_an_article_and_back(browser: Browser, ap
             page.locator(".pd-reading").wait_for()
         page.locator(".pd-reading h2").click()  # nor does a click on another page
         page.go_back()
-        page.locator(".pd-card").nth(9).wait_for()
+        page.locator(".pd-card").nth(9).wait_for(state="attached")
         page.wait_for_function(same, arg=QUESTION)
         assert page.url == f"{app.url}/?lang=en"
 
@@ -132,16 +132,16 @@ def test_a_question_survives_the_way_to_an_article_and_back(browser: Browser, ap
 def test_a_shared_link_opens_its_articles_alone(browser: Browser, app: Server) -> None:
     with visit(browser, f"{app.url}/?lang=en") as page:
         ask(page, QUESTION)
-        page.locator(".pd-card").nth(9).wait_for()
+        page.locator(".pd-card").nth(9).wait_for(state="attached")
         page.locator(".stExpander summary", has_text="Share, keep or print").click()
         address = page.locator(".pd-address code").inner_text()
     assert address.startswith(f"{app.url}/?articles=CC-")
     assert "voisin" not in address
     with visit(browser, address) as page:
-        page.locator(".pd-card").nth(9).wait_for()
+        page.locator(".pd-card").nth(9).wait_for(state="attached")
         assert page.locator(".pd-why").count() == 0
         ask(page, QUESTION)
-        page.locator(".pd-why").first.wait_for()
+        page.locator(".pd-why").first.wait_for(state="attached")
         page.wait_for_url(f"{app.url}/?lang=en")
         page.go_back()
         page.get_by_text("10 articles were shared").wait_for()

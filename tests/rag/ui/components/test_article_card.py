@@ -65,12 +65,14 @@ def test_a_card_says_what_it_is() -> None:
 
     assert shown.one("h3").text == "Article 671 Code civil"
     assert shown.one(class_="pd-rank").text == "Rang 1"
-    assert [li.text for li in shown.one(class_="pd-path").all("li")] == list(ARTICLES[0].headings)
+    assert [li.text for li in shown.one(class_="pd-path").all("li")] == ["…", *ARTICLES[0].headings[-2:]]
+    assert shown.one(class_="pd-path").all("li")[0].attributes["title"] == " › ".join(ARTICLES[0].headings)
     assert [mark.text for mark in shown.all("mark")] == ["arbre", "voisin"]
     assert shown.one(class_="pd-passage").text == ARTICLES[0].text
     assert shown.one("a").attributes["href"] == "https://law.example/article/671"
     assert shown.one("button").attributes["data-copy"].startswith("C. civ., art. 671 (")
-    assert not shown.all("details")  # a short text is there at once
+    [folded] = shown.all("details")  # a short text is there at once; why it is there is folded
+    assert folded.one("summary").text == "Pourquoi cet article"
 
 
 def test_a_long_text_shows_a_passage_and_the_whole_on_demand() -> None:
@@ -78,10 +80,9 @@ def test_a_long_text_shows_a_passage_and_the_whole_on_demand() -> None:
 
     assert len(shown.one(class_="pd-passage").text) < 400
     assert "…" in shown.one(class_="pd-passage").text
-    assert shown.one("summary").text == "Lire tout le résumé"
-    assert [p.text for p in shown.one("details").all("p")] == [
-        line.strip() for line in ARTICLES[1].text.splitlines()
-    ]
+    whole = shown.one("details", "pd-whole")
+    assert whole.one("summary").text == "Lire tout le résumé"
+    assert [p.text for p in whole.all("p")] == [line.strip() for line in ARTICLES[1].text.splitlines()]
 
 
 def test_a_summary_is_never_taken_for_the_law() -> None:
@@ -191,7 +192,7 @@ def test_an_official_text_bears_no_such_badge() -> None:
     shown = card(dated, corpus=official, language="en")
 
     assert [badge.text for badge in shown.all(class_="pd-badge")] == ["Wallonie"]
-    assert shown.one("summary").text == "Read the whole article"
+    assert shown.one("details", "pd-whole").one("summary").text == "Read the whole article"
     assert shown.one(class_="pd-source").text == "in force since 10 February 1804 · until 1 January 2030"
     assert [
         b.text

@@ -24,13 +24,22 @@ UNSURE = {
     "en": "One of these may answer; it is not certain.",
 }
 
-SURE = {"fr": "L’un de ces articles répond très probablement.", "en": "One of these very probably answers."}
+SURE = {
+    "fr": "La réponse est parmi les 2 premiers (9 fois sur 10).",
+    "en": "The answer is among the first 2 (9 times in 10).",
+}
 
 
 def asked(
-    language: str = "fr", question: str = QUESTION, *, confidence: float | None = None, doubtful: bool = False
+    language: str = "fr",
+    question: str = QUESTION,
+    *,
+    confidence: float | None = None,
+    doubtful: bool = False,
+    answer_set: int | None = None,
 ) -> AppTest:
-    return ask(page(FakeEngine(confidence=confidence, doubtful=doubtful), lang=language), question)
+    engine = FakeEngine(confidence=confidence, doubtful=doubtful, answer_set=answer_set)
+    return ask(page(engine, lang=language), question)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +122,13 @@ def test_of_many_laws_the_themes_are_told_and_no_title() -> None:
 
 
 @pytest.mark.parametrize("language", ["fr", "en"])
-@pytest.mark.parametrize(("confidence", "unsure", "sure"), [(0.69, 1, 0), (0.7, 0, 1), (None, 0, 0)])
-def test_a_confidence_is_one_line(language: str, confidence: float | None, unsure: int, sure: int) -> None:
-    app = asked(language, confidence=confidence)
+@pytest.mark.parametrize(
+    ("confidence", "answer_set", "unsure", "sure"), [(0.9, None, 1, 0), (0.7, 2, 0, 1), (None, None, 0, 0)]
+)
+def test_a_confidence_is_one_line(
+    language: str, confidence: float | None, answer_set: int | None, unsure: int, sure: int
+) -> None:
+    app = asked(language, confidence=confidence, answer_set=answer_set)
 
     assert [p.text for p in body(app).all(class_="pd-unsure")] == [UNSURE[language]] * unsure
     assert [p.text for p in body(app).all(class_="pd-sure")] == [SURE[language]] * sure

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rag.corpus.facts import ArticleFacts
+from rag.engine.topic_view import TopicCase
 from rag.errors import BadInput
 from rag.ui.components.question_form import MAX_CHARS, shorten
 from rag.ui.i18n import words
@@ -300,3 +301,42 @@ def test_facts_are_read_when_a_card_is_shown_and_no_sooner() -> None:
     assert not engine.looked
     ask(app, QUESTION)
     assert engine.looked
+
+
+def test_likely_articles_are_cards_and_the_others_lines_that_open() -> None:
+    many = tuple(replace(ARTICLES[0], id=f"9{n}", article_no=f"9{n}") for n in range(8))
+    app = ask(page(FakeEngine(articles=many, confidence=0.9, answer_set=4)), QUESTION)
+    rows = body(app).all("details", "pd-row")
+
+    assert len(cards(app)) == 8  # those of the lines are in them
+    assert [row.all("summary")[0].one(class_="pd-rank").text for row in rows] == [
+        f"Rang {n}" for n in (5, 6, 7, 8)
+    ]
+    assert all(row.one(class_="pd-card") for row in rows)
+    assert body(app).one(class_="pd-rest").one("h3", "pd-small").text == "4 autres articles"
+    assert body(app).one(class_="pd-sure").text == "La réponse est parmi les 4 premiers (9 fois sur 10)."
+
+
+def test_the_one_article_that_very_probably_answers_is_marked() -> None:
+    app = ask(page(FakeEngine(confidence=0.9, answer_set=1), locale="en-GB"), QUESTION)
+    assert [len(card.all(class_="pd-likely")) for card in cards(app)] == [1, 0, 0]
+    assert body(app).one(class_="pd-sure").text == "The first one very probably answers (9 times in 10)."
+
+
+def test_a_topic_offers_questions_to_choose_from_and_asks_the_one_that_is_chosen() -> None:
+    cases = (TopicCase("qui coupe les branches", "Section 1"), TopicCase(QUESTION, "Section 2"))
+    app = ask(page(FakeEngine(topic=cases, doubtful=False), locale="en-GB"), "arbre voisin")
+
+    assert headings(app)[:2] == ["“arbre voisin”: which question is yours?", "3 articles on this"]
+    labels = [app.button(key=f"case-{n}").label for n in (0, 1)]
+    assert [label.replace("\u202f", " ") for label in labels] == [case.question for case in cases]
+    app.button(key="case-1").click().run()
+    assert app.session_state["asked"] == QUESTION
+
+
+def test_where_another_law_governs_the_articles_are_folded() -> None:
+    app = ask(page(FakeEngine(), locale="en-GB"), "le dépôt de garantie et l'arbre voisin")
+    assert body(app).all(class_="pd-elsewhere")
+    [closest] = body(app).all("details", "pd-closest")
+    assert closest.all("summary")[0].text == ("Articles of the loaded law that use these words")
+    assert len(closest.all("details", "pd-row")) == len(cards(app))
