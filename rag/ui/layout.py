@@ -14,7 +14,7 @@ import streamlit as st
 from rag.corpus.card import Contact, CorpusCard
 from rag.corpus.licence import Grant, licence_of
 from rag.errors import loggers_under
-from rag.ui.html import Html, bullets, join, link, rows, site, tag, telephone
+from rag.ui.html import Html, bullets, folded, join, link, rows, site, tag, telephone
 from rag.ui.i18n import LANGUAGES, N_, Interface, choose, quotes_css, words
 
 if TYPE_CHECKING:  # the page is on the screen before it is loaded
@@ -152,13 +152,23 @@ def footer(engine: Engine, t: Interface) -> None:
     st.html(join(last, question_html))  # one element: every element costs
 
 
+AT_ONCE = 4  # contacts that stand open; under an alarm those of that danger stand above everything
+
+
 @lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed
 def _below(card: CorpusCard, info: IndexInfo, t: Interface) -> tuple[Html, ...]:
     head = tag("h2", t("What this page searches"))
-    loaded = tag("footer", head, rows(_loaded(card, info, t)), class_="pd-loaded")
+    facts = rows(_loaded(card, info, t))
+    # what a licence does not allow is never folded away
+    inside = (head, facts) if terms(card, t) else (folded(head, facts, class_="pd-more"),)
+    loaded = tag("footer", *inside, class_="pd-loaded")
     if not card.contacts:
         return (loaded,)
-    contacts = bullets(map(contact_html, card.contacts), lang=card.language)  # as the card is written
+    people = [contact_html(contact) for contact in card.contacts]
+    contacts = bullets(people[:AT_ONCE], lang=card.language)  # as the card is written
+    if rest := people[AT_ONCE:]:
+        label = t.n("and one more", "and {count} more", len(rest))
+        contacts = join(contacts, folded(label, bullets(rest, lang=card.language), class_="pd-more"))
     lines = tag("h2", t("Talk to a person")), tag("p", t(_PEOPLE)), contacts
     return tag("section", *lines, class_="pd-help", id=HELP), loaded
 

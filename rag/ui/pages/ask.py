@@ -174,7 +174,7 @@ def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
             folded(t("Articles of the loaded law that use these words"), *rows, class_="pd-whole pd-closest")
         )
         return st.container()
-    first = max(FIRST, result.answer_set or 0, len(result.known))
+    first = max(FIRST, len(result.known))
     cards = (
         card_html(shown, view, explanation, marked=result.marked and shown.rank == 1)
         for shown, explanation in pairs[:first]

@@ -310,10 +310,10 @@ def test_likely_articles_are_cards_and_the_others_lines_that_open() -> None:
 
     assert len(cards(app)) == 8  # those of the lines are in them
     assert [row.all("summary")[0].one(class_="pd-rank").text for row in rows] == [
-        f"Rang {n}" for n in (5, 6, 7, 8)
+        f"Rang {n}" for n in (4, 5, 6, 7, 8)
     ]
     assert all(row.one(class_="pd-card") for row in rows)
-    assert body(app).one(class_="pd-rest").one("h3", "pd-small").text == "4 autres articles"
+    assert body(app).one(class_="pd-rest").one("h3", "pd-small").text == "5 autres articles"
     assert body(app).one(class_="pd-sure").text == "La réponse est parmi les 4 premiers (9 fois sur 10)."
 
 
