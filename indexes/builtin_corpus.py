@@ -11,13 +11,11 @@ that the encoder is fitted to. Who has it makes all again with
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,23 +23,16 @@ from indexes.build import legislative_graph
 from indexes.build.build import BuildSettings, IndexParts, write_index
 from indexes.build.encoder_choice import EncoderChoice, fit_encoder
 from indexes.corpus import corpus as corpora
-from indexes.corpus.articles import read_articles, text
-from indexes.corpus.card import parse_card
+from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import Corpus, to_learn_from
-from indexes.corpus.facts import KEYS as FACT_KEYS
-from indexes.corpus.facts import fingerprint, parse_facts
+from indexes.corpus.digest import Digest, assemble, read_card, read_digest, read_laws
 from indexes.corpus.links import read_references
-from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited, read_questions
-from indexes.formats.jsonl import Record, records
-from indexes.formats.validation import Inspection, SkipReason, UnfitError
+from indexes.corpus.questions import AnnotatedQuestion, read_questions
 from indexes.store.manifest import Manifest, stamp, verify
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN
 from indexes.update.reuse import EXACT
 from indexes.update.term_counts import canonical
-from rag.corpus.card import CorpusCard
-from rag.corpus.facts import ArticleFacts
-from rag.errors import BadInput
 from rag.fusion.settings import FusionSettings
 from rag.graph.graph import NOWHERE, Graph
 from rag.ltr.ranker import Ranker
@@ -54,29 +45,9 @@ from rag.types import Article, Progress, Question, no_progress
 # scores, not ranks: where each article carries the questions of laypeople, how far ahead the first
 # stands tells much. Chosen on the dev half of the test questions (docs/results.md).
 FUSION = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, QUESTION_KNN: 0.7})
-LISTS = ("contacts", "elsewhere", "moved")  # parts of the card that have a file of their own
-LAW_KEYS = ("url", "law_date", "themes")  # of a law that the card has
 TEST = "questions_test.jsonl"
 INDEX = "index"
-LAWS = "laws.json"  # code -> prefix of its articles' ids, page, date, themes, short forms
 TREES = "trees.json"  # of the learned fusion, fitted by python -m training.train fusion builtin --law LAW
-
-
-Cite: TypeAlias = tuple[str, str]  # code, article number
-
-
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """What was written for the corpus that ships."""
-
-    summaries: Mapping[Cite, str]  # empty where nobody has summarised an article that people are sent to
-    questions: Sequence[AnnotatedQuestion]
-    facts: Mapping[Cite, ArticleFacts] = field(default_factory=dict)
-
-
-def article_id(number: str, prefix: str = "CC") -> str:
-    """Return the id that an article bears in the corpus that ships: of its law's prefix and its number."""
-    return f"{prefix}-{number.replace(' ', '_')}"
 
 
 def make(law: Path, folder: Path, progress: Progress, written: Path | None = None) -> Manifest:
@@ -92,9 +63,9 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
         BadInput: a summary has no article, a law no prefix, or a file cannot be used.
     """
     official = read_articles(law)
-    card, prefixes = read_card(folder), read_prefixes(folder)
+    card = read_card(folder)
     digest = read_digest(written) if written else former_digest(folder)
-    shipped = assemble(official, card, prefixes, digest)
+    shipped = assemble(official, card, read_laws(folder), digest)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
     full = full_text(shipped, official)
     cut = analyser(card.language)
@@ -163,82 +134,6 @@ def ranker(folder: Path) -> Ranker | None:
     """Read the learned fusion that ships, or None; BadInput says that the file is something else."""
     path = folder / TREES
     return Ranker.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
-
-
-def read_card(folder: Path) -> CorpusCard:
-    """Read the card, the lists that stand beside it, and its laws."""
-    record = json.loads((folder / "card.json").read_text(encoding="utf-8"))
-    for name in LISTS:
-        record[name] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    laws = _read_laws(folder)
-    short = {code: law["aliases"] for code, law in laws.items() if law.get("aliases")}
-    record["aliases"] = short | record.get("aliases", {})
-    record["laws"] = {code: {key: law[key] for key in LAW_KEYS if key in law} for code, law in laws.items()}
-    return parse_card(record, str(folder / "card.json"))
-
-
-def read_prefixes(folder: Path) -> Mapping[str, str]:
-    """Read what the ids of each law's articles begin with.
-
-    Raises:
-        BadInput: two laws have the same.
-    """
-    prefixes = {code: str(law["prefix"]) for code, law in _read_laws(folder).items()}
-    if len({*prefixes.values()}) < len(prefixes):
-        raise BadInput(f"{folder / LAWS}: two laws have the same prefix. Give each one of its own.")
-    return prefixes
-
-
-def _read_laws(folder: Path) -> Mapping[str, Mapping[str, Any]]:
-    laws: Mapping[str, Mapping[str, Any]] = json.loads((folder / LAWS).read_text(encoding="utf-8"))
-    return laws
-
-
-def assemble(law: Sequence[Article], card: CorpusCard, prefixes: Mapping[str, str], digest: Digest) -> Corpus:
-    """Join each official number, heading path and link with its summary, which stands by code and number.
-
-    Articles of the law that the digest does not name are left out.
-    """
-    left = dict(digest.summaries)
-    articles, facts = [], {}
-    for article in law:
-        cite = (article.code, article.article_no.strip())
-        if cite not in left:
-            continue
-        if article.code not in prefixes:
-            raise BadInput(f"{article.code} has no prefix: give it one in {LAWS}")
-        id_ = article_id(cite[1], prefixes[article.code])
-        own = replace(article, id=id_, article_no=cite[1], text=left.pop(cite), references=())
-        articles.append(replace(own, language=None, jurisdiction=None))  # the card says it once
-        facts[id_] = replace(digest.facts.get(cite, ArticleFacts()), official=fingerprint(article.text))
-    if left:
-        some = "; ".join(" ".join(cite) for cite in [*left][:5])
-        raise BadInput(f"summaries without an article in the law at hand: {some}: remove them")
-    return Corpus(card, tuple(articles), attach(digest.questions, articles), facts=facts)
-
-
-def read_digest(folder: Path) -> Digest:
-    """Read what was written: digest.jsonl (code, article_no, summary and facts) and questions.jsonl.
-
-    Raises:
-        BadInput: a line cannot be used.
-    """
-    summaries: dict[Cite, str] = {}
-    facts: dict[Cite, ArticleFacts] = {}
-    inspection = Inspection()
-    for _, record, (cite, found) in inspection.parsed(
-        records(folder / "digest.jsonl", inspection), _parse_digest
-    ):
-        summaries[cite], facts[cite] = text(record, "summary"), found
-    return Digest(summaries, read_cited(folder / "questions.jsonl"), facts)
-
-
-def _parse_digest(record: Record) -> tuple[Cite, ArticleFacts]:
-    if missing := [key for key in ("code", "article_no", "summary") if record.get(key) is None]:
-        raise UnfitError(SkipReason.MISSING_COLUMN, f"no {missing[0]}", f"Add {missing[0]}")
-    cite = (text(record, "code"), text(record, "article_no"))
-    kept = {key: value for key, value in record.items() if key in FACT_KEYS}
-    return cite, parse_facts({**kept, "id": " ".join(cite)})[1]
 
 
 def former_digest(folder: Path) -> Digest:

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
-from indexes.corpus.card import CardOptions
+from indexes.corpus import digest
+from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import ARTICLES, Corpus
 from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources import (
@@ -30,10 +31,29 @@ from indexes.sources.source import Reading, Source
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
+
+def _read_digest(path: Path, reading: Reading, *, official: str | None = None) -> Corpus:
+    """Read a digest with the law that it was written from, which any source may read."""
+    if official is None:
+        raise BadInput(
+            f"{path}: a digest has its numbers, headings and links from the official law. Give the law that "
+            "it was written from, in any format that import reads: --option official=PATH"
+        )
+    card = with_options(digest.read_card(path), reading.card)
+    written = digest.read_digest(path, reading.inspection)
+    texts = law(Path(official), language=card.language).articles
+    return digest.assemble(texts, card, digest.read_laws(path), written)
+
+
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
         "pandect": pandect.SOURCE,
         **pandect.MEASURING,
+        "digest": Source(
+            "a folder with card.json, laws.json, digest.jsonl, questions.jsonl; official=PATH is its law",
+            _read_digest,
+            recognises=lambda path: (path / digest.DIGEST).is_file(),
+        ),
         "stard-original": stard_original.SOURCE,
         "bsard": bsard.SOURCE,
         "bbsard": bsard.BILINGUAL,
@@ -111,8 +131,13 @@ def law(path: Path, *, language: str | None = None) -> Corpus:
 
 def recognise(path: Path) -> str | None:
     """Return the name of the source that surely reads this path, or None where its files tell nothing."""
-    exports = ("beir", "trec", "parquet")  # ours in these have a card.json, by which pandect is known
-    order = (*exports, *SOURCES)
+    carded = (
+        "digest",
+        "beir",
+        "trec",
+        "parquet",
+    )  # ours of these have a card.json, by which pandect is known
+    order = (*carded, *SOURCES)
     own = path.name.lower().endswith((".jsonl", ".jsonl.gz")) or any(
         (path / name).is_file() for name in ARTICLES
     )

@@ -11,9 +11,10 @@ import pytest
 
 import indexes
 from indexes.__main__ import main
-from indexes.builtin_corpus import article_id, read_card, read_prefixes, read_test_questions
+from indexes.builtin_corpus import read_test_questions
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import Corpus, read
+from indexes.corpus.digest import read_card, read_laws
 from indexes.corpus.facts import fingerprint
 from indexes.sources import registry
 from indexes.store import paths
@@ -111,9 +112,9 @@ def test_it_is_exported_as_beir_reads_it(
 
 @pytest.mark.data
 def test_every_number_heading_and_link_is_the_official_one(corpus: Corpus, data: Path) -> None:
-    prefixes = read_prefixes(paths.builtin().parent)
+    laws = read_laws(paths.builtin().parent)
     official = {
-        article_id(a.article_no.strip(), prefixes[a.code]): a
+        laws[a.code].article_id(a.article_no.strip()): a
         for a in read_articles(data / "fr_everyday" / "articles.jsonl.gz")
     }
     for article in corpus.articles:

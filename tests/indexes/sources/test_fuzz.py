@@ -145,6 +145,16 @@ def made(source: str, at: Path) -> Made:  # noqa: C901  # one case a source
                 {},
                 ".",
             )
+        case "digest":
+            law = at / "law.jsonl"
+            law.parent.mkdir(parents=True, exist_ok=True)
+            law.write_bytes(lines(OWN))
+            laws = json.dumps({"A": {"prefix": "A", "url": "https://example.org", "aliases": ["a"]}}).encode()
+            summary = {"code": "A", "article_no": "1", "summary": "Un four.", "note": "x"}
+            asked = {"id": "q", "question": "four ?", "code": "A", "article_no": "1"}
+            files = {"digest.jsonl": lines([{**summary}]), "questions.jsonl": lines([{**asked}])}
+            files |= {"card.json": CARD, "laws.json": laws, "contacts.json": b'[{"name": "y"}]'}
+            return files, {"official": str(law)}, "."
         case "table":
             rows = [["nr", "loi", "corps", "titres"], ["1", "Code", "Le four.", "a > b"]]
             column = ["id=nr", "code=loi", "text=corps", "headings=titres"]

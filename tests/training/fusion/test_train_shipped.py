@@ -10,6 +10,7 @@ import pytest
 
 from indexes import builtin_corpus
 from indexes.__main__ import main as indexes_main
+from indexes.corpus.digest import LAWS
 from indexes.store.open_index import open_index
 from training.eval.__main__ import main as evaluate
 from training.train import main
@@ -46,10 +47,8 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     card = {"name": "hameau", "title": "Le hameau", "language": "fr", "jurisdiction": "FR", "licence": "CC0"}
     (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
-    for name in builtin_corpus.LISTS:
-        (folder / f"{name}.json").write_text("[]", encoding="utf-8")
     laws = {CODE: {"prefix": "CC", "law_date": "2025-01-01", "themes": ["land"]}}
-    (folder / builtin_corpus.LAWS).write_text(json.dumps(laws), encoding="utf-8")
+    (folder / LAWS).write_text(json.dumps(laws), encoding="utf-8")
     law, source = tmp_path / "articles.jsonl", tmp_path / "written"
     source.mkdir()
     code, other = CODE, "Code du vent"
