@@ -146,8 +146,9 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
     "remove": ("remove a corpus and its index", None, None),
     "make-builtin": ("make the index that ships again (for its maintainers)", None, None),
     "check-builtin": (
-        "compare the summaries that ship with the official text (for their maintainers)",
-        None,
+        "compare the summaries that ship, or those of another digest, with the official text",
+        "Compare each summary with its official text and list what a person has to look at. --folder names a "
+        "digest of one's own; of another language than French numbers, copied words and lengths.",
         None,
     ),
 }
@@ -209,9 +210,9 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     _file(make, "--written", "folder of the first digest and questions; else those that ship")
     _flag(make, "--graph", "renew the references between articles alone, and nothing that ranks")
     make.add_argument("--folder", type=Path, default=lies, help="where the card lies and the index goes")
-    _file(compared, "law", "articles.jsonl.gz with the official Code civil")
+    _file(compared, "law", "the official law that was summarised, in any format that import reads")
     _flag(compared, "--list", "also list what is neither mended nor accepted")
-    compared.add_argument("--folder", type=Path, default=lies, help="where the index and accepted.json lie")
+    compared.add_argument("--folder", type=Path, default=lies, help="of a digest; or of the index that ships")
     return top
 
 

@@ -1,4 +1,4 @@
-"""`python -m indexes check-builtin`: every summary that ships beside the official text."""
+"""`python -m indexes check-builtin`: every summary of a digest beside the official text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from pathlib import Path
 from indexes.builtin_corpus import INDEX
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import articles_file
+from indexes.corpus.digest import DIGEST, LAWS, read_card, read_digest, read_laws
 from indexes.digest.accepted import FILE, AcceptedFindings, finding_record, read_accepted, settle
-from indexes.digest.check import check
+from indexes.digest.check import FRENCH, check
 from indexes.digest.finding import KINDS, Finding
+from indexes.sources import registry
 from rag.errors import BadInput
-from rag.types import Progress
+from rag.types import Article, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,15 @@ class CheckReport:
     findings: tuple[Finding, ...]
     settled: AcceptedFindings
     summaries: Mapping[str, str]  # article id -> summary
+    language: str = FRENCH
 
     def lines(self, *, listed: bool) -> Iterator[str]:
         """Yield what is said of it: counts, what is left if it shall be listed, acceptances to take out."""
         found = Counter(finding.kind for finding in self.findings)
         left = Counter(finding.kind for finding in self.settled.left)
         width = max(map(len, KINDS))
+        if self.language != FRENCH:
+            yield f"{self.language}: compared by numbers, copied words and lengths; the rest knows French"
         yield f"{'':{width}}  found   left"
         for kind, meaning in KINDS.items():
             yield f"{kind:{width}}  {found[kind]:>5}  {left[kind]:>5}   {meaning}"
@@ -51,25 +56,42 @@ class CheckReport:
 
 
 def check_builtin(law: Path, folder: Path, progress: Progress) -> CheckReport:
-    """Check every summary that ships in `folder` beside the law, JSON Lines of official articles.
+    """Check every summary of a folder beside its law, which any source reads.
 
-    The folder holds the index and accepted.json. Articles of the law without a summary are passed over.
+    The folder is one of a digest, or holds the index that ships; accepted.json lies in it. Articles without a
+    summary are passed over.
 
     Raises:
         BadInput: a file cannot be used, or the law lacks an article that is summarised.
     """
     accepted = read_accepted(folder / FILE)
-    official = {(article.code, article.article_no.strip()): article for article in read_articles(law)}
-    file = articles_file(folder / INDEX / "corpus")
-    shipped = [article for article in read_articles(file, textless=True) if article.text]
-    if more := [a for a in shipped if (a.code, a.article_no) not in official]:
+    written, language = _summaries(folder)
+    found = registry.law(law, language=language).articles
+    official = {(article.code, article.article_no.strip()): article for article in found}
+    if more := [a for a in written if (a.code, a.article_no) not in official]:
         raise BadInput(
             f"the law at hand has no article {more[0].article_no} of {more[0].code} ({len(more):,} such). "
             "Give the edition that was summarised."
         )
     findings: list[Finding] = []
-    for done, article in enumerate(shipped, start=1):
-        findings += check(official[article.code, article.article_no], article)
-        progress("summaries", done, len(shipped))
-    summaries = {article.id: article.text for article in shipped}
-    return CheckReport(tuple(findings), settle(findings, accepted, summaries), summaries)
+    for done, article in enumerate(written, start=1):
+        findings += check(official[article.code, article.article_no], article, language)
+        progress("summaries", done, len(written))
+    summaries = {article.id: article.text for article in written}
+    return CheckReport(tuple(findings), settle(findings, accepted, summaries), summaries, language)
+
+
+def _summaries(folder: Path) -> tuple[list[Article], str]:
+    """Return the articles that are summarised, with their summaries, and in which language."""
+    if not (folder / DIGEST).is_file():
+        file = articles_file(folder / INDEX / "corpus")
+        return [article for article in read_articles(file, textless=True) if article.text], FRENCH
+    laws, digest = read_laws(folder), read_digest(folder)
+    if unknown := sorted({code for code, _ in digest.summaries} - laws.keys()):
+        raise BadInput(f"{unknown[0]} has no prefix: give it one in {folder / LAWS}")
+    written = [
+        Article(laws[code].article_id(number), code, number, summary)
+        for (code, number), summary in digest.summaries.items()
+        if summary
+    ]
+    return written, read_card(folder).language

@@ -12,7 +12,18 @@ from indexes.digest.finding import NUMBER_ADDED, NUMBER_LOST, Remark
 from indexes.digest.references import cited
 from indexes.digest.text import Wording, data, word_pattern
 from rag.text.numerals import french_ordinal, parse_number_words
-from rag.text.quantities import PART, Quantity, blanked, french_ranks, slashed_shares
+from rag.text.quantities import (
+    ORDINAL,
+    PART,
+    Quantity,
+    blanked,
+    cited_articles,
+    flat,
+    french_ranks,
+    slashed_shares,
+)
+from rag.text.quantities import quantities as quantities_of
+from rag.types import Article
 
 _BELOW = {"tiers": 3, "quart": 4, "quarts": 4}
 _HALF = re.compile(r"\bmoities?\b")
@@ -83,6 +94,31 @@ def numbers(official: Wording, summary: Wording) -> Iterator[Remark]:
         if each.unit and measure not in seen and not _tells(summary, ours, measure):
             seen.add(measure)
             yield NUMBER_LOST, official.shown[each.start : each.end]
+
+
+def counted(official: Article, summary: Article, language: str) -> Iterator[Remark]:
+    """Yield what `numbers` does, of texts in any language that answers are checked in."""
+    law, ours = (_counted(article, language) for article in (official, summary))
+    values = {each.value if each.typed is None else each.typed for each in law.values()}
+    for key, each in ours.items():
+        bare = each.value if each.typed is None else each.typed
+        if key not in law and (each.unit or bare not in values):
+            yield NUMBER_ADDED, _said(each)
+    for key, each in law.items():
+        if each.unit not in ("", ORDINAL) and key not in ours:
+            yield NUMBER_LOST, _said(each)
+
+
+def _counted(article: Article, language: str) -> dict[Measure, Quantity]:
+    text = article.text
+    for each in reversed(cited_articles(text, (article.code,), language)):
+        text = f"{text[: each.start]} {text[each.end :]}"
+    return {each.key: each for each in quantities_of(flat(text), language)}
+
+
+def _said(quantity: Quantity) -> str:
+    """Return a quantity in figures, for the text in which it stands was made flat."""
+    return f"{quantity.value} {quantity.unit}".strip()
 
 
 def _tells(text: Wording, stated: Iterable[Quantity], measure: Measure) -> bool:

@@ -98,15 +98,23 @@ def shared_words(official: Wording, summary: Wording) -> Iterator[Remark]:
         first = last + 1
 
 
-def reading(official: Wording, summary: Wording) -> Iterator[Remark]:
-    """Yield sentences that are too long, a score that is too low, a length far from the official text's."""
+def long_sentences(summary: Wording) -> Iterator[Remark]:
+    """Yield the sentences that are too long."""
     for sentence in sentences(summary):
         count = len(_plain_words(sentence))
         if count > LONGEST_SENTENCE:
             yield LONG_SENTENCE, f"{count} words: {quoted(sentence, 0)}"
+
+
+def hard(summary: Wording) -> Iterator[Remark]:
+    """Yield a score of reading ease that is too low; the score is that of French."""
     score = readability(summary)
     if score < MIN_READABILITY:
         yield HARD, f"score {score:.0f}"
+
+
+def length(official: Wording, summary: Wording) -> Iterator[Remark]:
+    """Yield a length that is far from the official text's."""
     law, ours = len(_plain_words(official)), len(_plain_words(summary))
     if ours > law + MORE_THAN_LAW:
         yield TOO_LONG, f"{ours} words for {law}"
