@@ -1,10 +1,10 @@
-"""`python -m training.everyday`: what the law that ships answers of 300 questions about ten troubles of life.
+"""`python -m training.everyday`: what an index answers of laypeople's questions; what ships, of 300.
 
 The questions (`indexes/builtin/questions_everyday.jsonl`) were written from situations and labelled twice
 apart from the official text, whether or not their articles ship. An article answers if both labels name it,
 at least one of them as the core of the answer; it is useful if both name it at all. A question that another
 law governs, or none, is told so when the page says so: by a topic of another law, another country, another
-matter, or doubt.
+matter, or doubt. Another country's index is asked its own (`--index NAME --questions FILE`).
 
 `--topics` asks one to four words instead (`questions_topics.jsonl`): matters of the law that ships must not
 be denied and have questions to choose from; what another law governs, or none, is told.
@@ -216,6 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Ask, print a table and write the record; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m training.everyday", description=__doc__)
     parser.add_argument("--index", help="name or folder of the index that is asked; default: what ships")
+    parser.add_argument("--questions", type=Path, default=FILE, help="those of another law, in the same keys")
     parser.add_argument("--half", choices=HALVES, default="dev", help="dev to choose by, test to report")
     parser.add_argument("--topics", action="store_true", help="one to four words instead of questions")
     parser.add_argument("--output", type=Path, help="JSON of counts, intervals and every question's outcome")
@@ -225,7 +226,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if parsed.output is not None and not parsed.output.parent.is_dir():
             raise BadInput(f"--output {parsed.output}: its folder is not there. Make it, or name another.")
         engine = indexes.open(parsed.index or "builtin")
-        lines, record = (_ask_topics if parsed.topics else _ask)(engine, parsed.half)
+        if parsed.topics:
+            lines, record = _ask_topics(engine, parsed.half)
+        else:
+            lines, record = _ask(
+                engine, [each for each in read(parsed.questions) if each.split == parsed.half]
+            )
     except PandectError as error:
         sys.stderr.write(f"ERROR {error}\n")
         return 2
@@ -237,8 +243,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _ask(engine: Engine, half: str) -> tuple[list[str], dict[str, object]]:
-    found = list(outcomes((each for each in read() if each.split == half), engine))
+def _ask(engine: Engine, questions: Iterable[EverydayQuestion]) -> tuple[list[str], dict[str, object]]:
+    found = list(outcomes(questions, engine))
     each = {
         o.question.id: {"kind": o.question.kind, "rank": o.rank, "useful": o.useful, "told": o.told}
         for o in found
