@@ -77,9 +77,12 @@ def is_bare(number: str) -> bool:
 
 
 def _short(code: str, country: str, card: CorpusCard) -> str:
-    """Return the short form of a code: the card's first, else the table's, else its name."""
-    given = card.aliases.get(code, ())
-    return given[0] if given else _SHORT.get(country, {}).get(code.strip().casefold().replace("’", "'"), code)
+    """Return the short form of a code: the card's first, else the table's, else its name.
+
+    What is longer than the name is none: a code "BGB" may have its title among what people call it.
+    """
+    given = next((each for each in card.aliases.get(code, ()) if len(each) <= len(code)), None)
+    return given or _SHORT.get(country, {}).get(code.strip().casefold().replace("’", "'"), code)
 
 
 def _chinese(number: str) -> str:

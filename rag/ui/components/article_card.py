@@ -230,11 +230,10 @@ def _path(article: Article, t: Interface) -> Html:
     if not article.headings:
         return Html()
     # no landmark: ten of one name would be in the way of who goes from landmark to landmark
-    inner = article.headings[-STEPS:]
-    steps = [tag("li", heading) for heading in inner]
-    if len(inner) < len(article.headings):
-        whole = " › ".join(article.headings)
-        steps.insert(0, tag("li", "…", title=whole))
+    headings = [heading.replace("§ ", "§\u00a0") for heading in article.headings]  # no line ends in "§"
+    steps = [tag("li", heading) for heading in headings[-STEPS:]]
+    if len(steps) < len(headings):
+        steps.insert(0, tag("li", "…", title=" › ".join(headings)))
     return tag("div", tag("ol", *steps, role="list", aria_label=t("Place in the law")), class_="pd-path")
 
 

@@ -66,6 +66,12 @@ def test_the_card_s_own_short_form_comes_first() -> None:
     assert citation(Article("x", "Code civil", "9", "t"), card) == "CCiv, art. 9"
 
 
+def test_what_is_longer_than_the_name_is_no_short_form() -> None:
+    card = CorpusCard("x", "X", "de", "DE", aliases={"BGB": ("Bürgerliches Gesetzbuch",)})
+
+    assert citation(Article("x", "BGB", "551", "t"), card) == "§ 551 BGB"
+
+
 @given(st.integers(1, 9999))
 def test_chinese_numerals_are_read_back(value: int) -> None:
     assert chinese_number(numeral(value)) == value
