@@ -1,14 +1,16 @@
 """The questions that ship, for whoever imports the official text of the law that they are about.
 
 They are attached by code and article number, so they fit any edition: those of French law, which the index
-that ships learns from, and those that were written for Chinese national law.
+that ships learns from, and those that were written for Chinese national law and for German tenancy law.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import TypeAlias
 
 from indexes.builtin_corpus import by_number
 from indexes.corpus.card import FILE as CARD
@@ -25,9 +27,9 @@ WRITTEN = Path(__file__).parent / "written"  # a folder for each language, with 
 def with_shipped_questions(corpus: Corpus) -> Corpus:
     """Return the corpus with the shipped questions of the articles it holds; others come back as they are.
 
-    Only a corpus that says whose law it is on its card gets them: jurisdiction FR and language fr, or CN
-    and zh. A question whose id the corpus uses already is left out. A benchmark of that law stays as it was
-    published, wherever it comes from: who measures adds them by `--beside`.
+    Only a corpus that says whose law it is on its card gets them: jurisdiction FR and language fr, CN and zh,
+    or DE and de. A question whose id the corpus uses already is left out. A benchmark of that law stays as it
+    was published, wherever it comes from: who measures adds them by `--beside`.
     """
     card = corpus.card
     ships = _SHIPS.get((card.jurisdiction, card.language))
@@ -44,15 +46,21 @@ def shipped() -> tuple[AnnotatedQuestion, ...]:
     return by_number(read(builtin() / "corpus"))
 
 
-@lru_cache(maxsize=1)
-def written_zh() -> tuple[AnnotatedQuestion, ...]:
-    """Return the questions that were written for Chinese national law, by law and article number."""
-    return read_cited(WRITTEN / "zh" / "questions.jsonl")
+@lru_cache
+def written(language: str) -> tuple[AnnotatedQuestion, ...]:
+    """Return the questions that were written for another law, by code and article number."""
+    return read_cited(WRITTEN / language / "questions.jsonl")
 
 
-def written_card() -> CorpusCard:
+def written_card(language: str) -> CorpusCard:
     """Return the card of those questions, which says under which licence they are."""
-    return read_card(WRITTEN / "zh" / CARD)
+    return read_card(WRITTEN / language / CARD)
 
 
-_SHIPS = {("FR", "fr"): shipped, ("CN", "zh"): written_zh}  # by jurisdiction and language
+LANGUAGES = ("zh", "de")  # folders of WRITTEN
+_Ships: TypeAlias = Callable[[], tuple[AnnotatedQuestion, ...]]
+_SHIPS: Mapping[tuple[str, str], _Ships] = {  # by jurisdiction and language
+    ("FR", "fr"): shipped,
+    ("CN", "zh"): partial(written, "zh"),
+    ("DE", "de"): partial(written, "de"),
+}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.corpus.corpus import Corpus, read
-from indexes.shipped_questions import written_card, written_zh
+from indexes.shipped_questions import LANGUAGES, written, written_card
 from indexes.store import paths
 from indexes.store.manifest import Manifest
 from rag.corpus.licence import Licence, classify, provenance, strictest
@@ -158,7 +158,8 @@ def learnt_from(folder: Path, manifest: Manifest, corpus: Corpus) -> tuple[Train
     else:
         found = [TrainingSource.of({"name": f"corpus {str(fitted_to)[:8]}…, not recorded"})]
     if own:
-        ships = (ours.card, ours.questions), (written_card(), [each.question for each in written_zh()])
+        others = ((written_card(of), [each.question for each in written(of)]) for of in LANGUAGES)
+        ships = ((ours.card, ours.questions), *others)
         known = {(question.id, question.text) for question in corpus.questions}
         for whose, questions in ships:
             if not known.isdisjoint((question.id, question.text) for question in questions):

@@ -12,7 +12,7 @@ import pytest
 from indexes.build.build import BuildSettings, build
 from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus, read
-from indexes.shipped_questions import written_zh
+from indexes.shipped_questions import written as written_for
 from indexes.store import paths
 from rag.corpus.licence import Grant
 from rag.encoders.static import StaticEncoder
@@ -153,7 +153,7 @@ def test_shipped_questions_and_borrowed_encoders_are_named(tmp_path: Path) -> No
     assert [s.name for s in card.sources] == ["small", "the questions that ship"]
     assert card.licence is not None
     assert card.licence.grant is Grant.ATTRIBUTION
-    written = replace(written_zh()[0].question, article_ids=("a1",))
+    written = replace(written_for("zh")[0].question, article_ids=("a1",))
     built(corpus=replace(CORPUS, questions=(*CORPUS.questions, written)))
     told = exporting.export_encoder("small", tmp_path / "written").sources
     assert [s.name for s in told] == ["small", "the questions that ship"]
