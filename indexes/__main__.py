@@ -224,7 +224,7 @@ def _make_builtin(parsed: argparse.Namespace) -> None:
         if parsed.graph:
             manifest = renew_graph(parsed.law, parsed.folder, bars)
         else:
-            manifest = make(parsed.law, parsed.folder, bars, parsed.written)
+            manifest = make(parsed.law, parsed.folder, bars, parsed.written, same_encoder=parsed.same_encoder)
     size = sum(int(f["bytes"]) for f in manifest.files.values()) / 1e6
     print(f"{paths.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
 

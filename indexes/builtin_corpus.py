@@ -5,7 +5,7 @@ time limits and amounts. Numbers, headings and links come from the official text
 the project, and so do the weights of the words of articles that nobody has summarised yet, and the language
 that the encoder is fitted to. Who has it makes all again with
 
-    python -m indexes make-builtin LAW [--written FOLDER]
+    python -m indexes make-builtin LAW [--written FOLDER] [--same-encoder]
     python -m indexes make-builtin LAW --graph   # the references between articles alone
 """
 
@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,12 +34,15 @@ from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN
 from indexes.update.reuse import EXACT
 from indexes.update.term_counts import canonical
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
 from rag.fusion.settings import FusionSettings
 from rag.graph.graph import NOWHERE, Graph
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import QUESTION_KNN
 from rag.retrieval.term_counts import count
+from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import Article, Progress, Question, no_progress
 
@@ -50,7 +54,9 @@ INDEX = "index"
 TREES = "trees.json"  # of the learned fusion, fitted by python -m training.train fusion builtin --law LAW
 
 
-def make(law: Path, folder: Path, progress: Progress, written: Path | None = None) -> Manifest:
+def make(
+    law: Path, folder: Path, progress: Progress, written: Path | None = None, *, same_encoder: bool = False
+) -> Manifest:
     """Make the index that ships, and put it in the place of the former one.
 
     Args:
@@ -58,9 +64,12 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
         folder: holds card.json and the lists of the card, and the former index unless `written` is given.
         progress: called as the work goes on.
         written: folder of digest.jsonl and questions.jsonl, in place of what the former index holds.
+        same_encoder: take the former index's, which is fitted to the official texts and the questions: where
+            summaries alone have changed, it is the one that would be fitted anew.
 
     Raises:
-        BadInput: a summary has no article, a law no prefix, or a file cannot be used.
+        BadInput: a summary has no article, a law no prefix, a file cannot be used, or the questions are not
+            those that the former encoder is fitted to.
     """
     official = read_articles(law)
     card = read_card(folder)
@@ -69,7 +78,11 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
     # the encoder learns the law's own language, and every code's: full texts, not summaries
     full = full_text(shipped, official)
     cut = analyser(card.language)
-    encoder, entry = fit_encoder(full, full.questions, cut, 1, progress)
+    encoder, entry = (
+        former_encoder(folder, shipped, cut)
+        if same_encoder
+        else fit_encoder(full, full.questions, cut, 1, progress)
+    )
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "index"
         made.mkdir()
@@ -134,6 +147,21 @@ def ranker(folder: Path) -> Ranker | None:
     """Read the learned fusion that ships, or None; BadInput says that the file is something else."""
     path = folder / TREES
     return Ranker.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def former_encoder(folder: Path, shipped: Corpus, cut: Analyser) -> tuple[StaticEncoder, Mapping[str, Any]]:
+    """Read the encoder of the index that ships, and its entry in the manifest.
+
+    Raises:
+        BadInput: it is fitted to other questions.
+    """
+    place = folder / INDEX
+    manifest = read_manifest(place, f"git checkout {place}")
+    if corpora.read(place / "corpus").questions != shipped.questions:
+        raise BadInput(
+            "the questions are not those that the former encoder is fitted to: leave out --same-encoder"
+        )
+    return StaticEncoder.load(place / "encoder", cut), manifest.encoder or {}
 
 
 def former_digest(folder: Path) -> Digest:

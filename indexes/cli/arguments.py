@@ -208,6 +208,7 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     make, compared, lies = of["make-builtin"], of["check-builtin"], paths.builtin().parent
     _file(make, "law", "articles.jsonl.gz with the official Code civil and other codes")
     _file(make, "--written", "folder of the first digest and questions; else those that ship")
+    _flag(make, "--same-encoder", "keep the encoder that ships: summaries alone have changed")
     _flag(make, "--graph", "renew the references between articles alone, and nothing that ranks")
     make.add_argument("--folder", type=Path, default=lies, help="where the card lies and the index goes")
     _file(compared, "law", "the official law that was summarised, in any format that import reads")

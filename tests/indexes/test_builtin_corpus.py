@@ -166,6 +166,38 @@ def test_references_are_those_of_the_official_texts_and_nothing_else_changes(
     assert [each.name for each in folder.iterdir()] == ["index"]
 
 
+@pytest.mark.data
+@pytest.mark.slow
+def test_with_the_same_encoder_and_digest_the_same_index_is_made(data: Path, tmp_path: Path) -> None:
+    index = paths.builtin()
+    folder = tmp_path / "builtin"
+    shutil.copytree(index.parent, folder)
+    law = data / "fr_everyday" / "articles.jsonl.gz"
+    assert main(["make-builtin", str(law), "--same-encoder", "--folder", str(folder)]) in (0, None)
+    for path in index.rglob("*"):
+        if path.is_file() and path.name != "manifest.json":  # which names the day and versions of libraries
+            assert path.read_bytes() == (folder / "index" / path.relative_to(index)).read_bytes(), path
+
+
+@pytest.mark.data
+def test_another_encoder_is_fitted_where_the_questions_have_changed(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, written = tmp_path / "builtin", tmp_path / "written"
+    shutil.copytree(paths.builtin().parent, folder)
+    written.mkdir()
+    line = {"code": "Code civil", "article_no": "671", "summary": "Un résumé."}
+    (written / "digest.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    (written / "questions.jsonl").write_text("", encoding="utf-8")
+    law = data / "fr_everyday" / "articles.jsonl.gz"
+    asked = ["make-builtin", str(law), "--written", str(written), "--same-encoder", "--folder", str(folder)]
+    before = (folder / "index" / "manifest.json").read_bytes()
+
+    assert main(asked) == 2
+    assert "leave out --same-encoder" in capsys.readouterr().err
+    assert (folder / "index" / "manifest.json").read_bytes() == before
+
+
 def test_what_ships_is_read_together_with_what_its_official_text_names() -> None:
     engine = indexes.open()
     needs = [engine.law.read_with(id_) for id_ in engine.articles]
