@@ -80,6 +80,7 @@ class CorpusCard:
     official_site: str | None = None
     text_kind: Literal["official", "summary"] = "official"
     note: str = ""
+    question_origin: Literal["", "machine"] = ""  # who wrote its questions; "": people, or it is not known
     contacts: tuple[Contact, ...] = field(default=(), hash=False)
     elsewhere: tuple[Elsewhere, ...] = field(default=(), hash=False)
     moved: tuple[Moved, ...] = field(default=(), hash=False)

@@ -21,7 +21,7 @@ LISTS: Mapping[str, str] = {
     "keyword": N_("by words"),
     "dense": N_("by meaning"),
     "meaning": N_("by meaning"),
-    "nearest": N_("by questions already asked"),
+    "nearest": N_("by similar questions"),
     "beside": N_("by an article under the same headings"),
 }
 MAX_SIMILAR = 2
@@ -54,6 +54,12 @@ def _lines(
             "Similar questions that cite this article:",
             len(similar),
         )
+        if card.question_origin == "machine":
+            heading = t.n(
+                "A similar question, written by a machine, that cites this article:",
+                "Similar questions, written by a machine, that cite this article:",
+                len(similar),
+            )
         yield join(heading, *(join(" ", tag("q", question, lang=law)) for question in similar))
     if ranks and why.ranks:
         ordered = sorted(why.ranks.items())
@@ -83,18 +89,18 @@ FIELDS: Mapping[str, str] = {
     "text": N_("text"),
     "headings": N_("headings"),
     "code": N_("name of the code"),
-    "questions": N_("earlier questions"),
-    "answers": N_("answers to earlier questions"),
+    "questions": N_("its questions"),
+    "answers": N_("answers to its questions"),
     "preceding": N_("the article before"),
 }
 REASONS: Mapping[str, str] = {  # rag.ltr.features.GROUPS
     "words": N_("the words of your question"),
     "meaning": N_("the meaning of your question"),
-    "questions": N_("questions already asked, and their articles"),
+    "questions": N_("similar questions, and their articles"),
     "place": N_("the articles around it in the code"),
     "references": N_("the articles that it refers to, or that refer to it"),
     "both": N_("its place in both rankings"),
-    "prior": N_("how often earlier questions cite it"),
+    "prior": N_("how often questions cite it"),
     "bridge": N_("words of the law that stand for yours"),
     "general": N_("the question as a whole, and the length of the article"),
 }
@@ -251,4 +257,4 @@ def _alike(explanation: Explanation, t: Interface, law: str) -> Iterator[Html]:
     for alike in near:
         nearness = t("(likeness: {points} out of 100)", points=points(alike.nearness))
         items.append(join(tag("q", alike.text, lang=law), " ", nearness))
-    yield join(tag("p", t("Questions already asked that cite this article:")), bullets(items))
+    yield join(tag("p", t("Similar questions, and how alike they are:")), bullets(items))

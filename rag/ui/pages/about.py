@@ -129,6 +129,9 @@ def _not_searched(engine: Engine, t: Interface) -> Iterator[str]:
         yield in_language(lacks, t.language)
 
 
+_WRITTEN = N_("It also looks at questions that a machine wrote for the articles; people asked none of them.")
+
+
 def _machine(engine: Engine, t: Interface) -> Iterator[str]:
     yield t(
         "A program ranks the articles automatically (artificial intelligence in the sense of some laws). "
@@ -139,7 +142,11 @@ def _machine(engine: Engine, t: Interface) -> Iterator[str]:
         yield t("It compares words only: it was trained on no text.")
     else:
         yield t(_KNOWS[engine.info.encoder_knows], encoder=encoder)
-    if engine.info.questions:
+    if engine.info.questions and engine.card.question_origin == "machine":
+        yield t(
+            "It also looks at questions that a machine wrote for the articles; people asked none of them."
+        )
+    elif engine.info.questions:
         yield t(
             "It also looks at questions that were answered before, written by experts or by those who made "
             "the collection."

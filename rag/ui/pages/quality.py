@@ -20,14 +20,14 @@ from rag.ui.i18n import N_, Interface
 SYSTEMS: Mapping[str, str] = {
     "bm25": N_("words of the law"),
     "bm25+bridge": N_("words of the law, and those that it has for yours"),
-    "bm25+questions": N_("words of the law and of earlier questions"),
+    "bm25+questions": N_("words of the law and of its questions"),
     "bm25+questions+bridge": N_(
-        "words of the law and of earlier questions, and those that the law has for yours"
+        "words of the law and of its questions, and those that the law has for yours"
     ),
     "tfidf": N_("words of the law, rare ones counted more"),
     "ql": N_("words of the law, by their probability"),
     "dense": N_("meaning"),
-    "nearest": N_("earlier questions that are alike"),
+    "nearest": N_("similar questions"),
     "rrf": N_("all together, by place in each list"),
     "min-max": N_("all together, by points in each list"),
     "hybrid-without-bridge": N_("all together, without the law's words for yours"),

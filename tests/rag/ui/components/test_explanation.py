@@ -58,7 +58,7 @@ def test_a_panel_tells_ranks_words_meaning_and_questions() -> None:
         ],
         "The ranking by words: what each word counts for": [
             ["Your word", "Where it stands", "Share"],
-            ["arbre", "text (67%), earlier questions (33%)", "75%"],
+            ["arbre", "text (67%), its questions (33%)", "75%"],
             ["voisin", "headings", "25%"],
         ],
         "The ranking by meaning: what each word counts for": [
@@ -120,10 +120,10 @@ def test_a_learned_ranking_tells_what_weighed_for_and_against() -> None:
     assert list(found)[:2] == ["What weighed for it, and against it", "Its place in each ranking"]
     assert found["What weighed for it, and against it"] == [
         ["Reason", "Share"],
-        ["questions already asked, and their articles", "50%"],
+        ["similar questions, and their articles", "50%"],
         ["the words of your question", "25%"],
         ["its place in both rankings", "under 1%"],
-        ["how often earlier questions cite it", "−25%"],
+        ["how often questions cite it", "−25%"],
     ]
     first = root.all("table")[0]
     assert bars(first) == ["50", "25", "0", "25 less"]
@@ -141,10 +141,10 @@ def test_a_learned_ranking_tells_what_weighed_for_and_against() -> None:
 def test_a_learned_ranking_in_french() -> None:
     assert tables(told(LEARNED, "fr"))["Ce qui a joué pour lui, et contre lui"] == [
         ["Raison", "Part"],
-        ["les questions déjà posées et leurs articles", "50\u202f%"],
+        ["des questions proches et leurs articles", "50\u202f%"],
         ["les mots de votre question", "25\u202f%"],
         ["sa place dans les deux classements", "moins de 1\u202f%"],
-        ["la fréquence à laquelle des questions antérieures le citent", "−25\u202f%"],
+        ["la fréquence à laquelle des questions le citent", "−25\u202f%"],
     ]
     assert "a été appris sur des questions" in told(LEARNED, "fr").text
 
