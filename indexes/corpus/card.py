@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 from indexes.corpus.articles import day, text, texts
 from indexes.formats.jsonl import Record, decode
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
-from rag.corpus.card import THEMES, Contact, CorpusCard, Elsewhere, LoadedLaw, Moved
+from rag.corpus.card import THEMES, Contact, CorpusCard, Elsewhere, LoadedLaw, Moved, Step
 from rag.errors import BadInput
 
 FILE = "card.json"
@@ -22,7 +22,7 @@ _LANGUAGE = re.compile(r"[a-z]{2}")
 _LANGUAGES = "fr, nl, en, de, it, zh"  # those that questions can be asked in
 _KINDS = ("official", "summary")
 _Parser: TypeAlias = Callable[[Record, str], object]
-_T = TypeVar("_T", CorpusCard, Contact, Elsewhere, LoadedLaw, Moved)
+_T = TypeVar("_T", CorpusCard, Contact, Elsewhere, LoadedLaw, Moved, Step)
 
 
 class CardOptions(TypedDict, total=False):
@@ -105,7 +105,7 @@ def with_options(base: CorpusCard | str, options: CardOptions) -> CorpusCard:
     return parse_card(record, "the card of the corpus")
 
 
-def card_record(of: CorpusCard | Contact | Elsewhere | LoadedLaw | Moved) -> Record:
+def card_record(of: CorpusCard | Contact | Elsewhere | LoadedLaw | Moved | Step) -> Record:
     """Return what card.json holds of a card or a part of it: what differs from the default, in order."""
     plain: dict[str, object] = {}
     for each in fields(of):
@@ -192,6 +192,7 @@ def _law(record: Record, key: str) -> LoadedLaw:
 _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
     Contact: {"topics": texts},
     Moved: {"new": texts},
+    Step: {"text": _mapping(text), "articles": texts},
     LoadedLaw: {"law_date": day, "themes": texts},
     Elsewhere: {"title": _mapping(text), "explain": _mapping(text), "phrases": texts, "codes": texts},
     CorpusCard: {
@@ -199,6 +200,7 @@ _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
         "contacts": _many(Contact),
         "elsewhere": _many(Elsewhere),
         "moved": _many(Moved),
+        "steps": _many(Step),
         "examples": texts,
         "aliases": _mapping(texts),
         "laws": _mapping(_law),

@@ -2,8 +2,8 @@
 
 The folder holds `card.json`, `laws.json` (code -> prefix of its articles' ids, page, date, themes, short
 forms), `digest.jsonl` (code, article_no, summary, and the keys of `facts.jsonl`), `questions.jsonl` (by code
-and article_no), and, if there are any, `contacts.json`, `elsewhere.json` and `moved.json`. Numbers, headings
-and links are the law's, which does not travel with it.
+and article_no), and, if there are any, `contacts.json`, `elsewhere.json`, `moved.json` and `steps.json`.
+Numbers, headings and links are the law's, which does not travel with it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rag.errors import BadInput
 from rag.types import Article
 
 DIGEST, LAWS = "digest.jsonl", "laws.json"
-LISTS = ("contacts", "elsewhere", "moved")  # parts of the card that have a file of their own
+LISTS = ("contacts", "elsewhere", "moved", "steps")  # parts of the card that have a file of their own
 _LAW_KEYS = ("url", "law_date", "themes")  # of a law that the card has
 _NUMBER = "{article_no}"  # in the address of an article
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from fnmatch import fnmatchcase
 from typing import Literal
 
 
@@ -32,6 +33,16 @@ class Elsewhere:
     explain: Mapping[str, str]  # interface language -> one or two sentences
     url: str | None = None  # where to look
     codes: tuple[str, ...] = ()  # loaded codes that make the notice needless
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that a person can do where some articles apply."""
+
+    id: str
+    text: Mapping[str, str]  # interface language -> one or two sentences
+    articles: tuple[str, ...]  # patterns of the ids of the articles that open it, as `fnmatch` reads them
+    url: str | None = None  # of the official service
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +95,7 @@ class CorpusCard:
     contacts: tuple[Contact, ...] = field(default=(), hash=False)
     elsewhere: tuple[Elsewhere, ...] = field(default=(), hash=False)
     moved: tuple[Moved, ...] = field(default=(), hash=False)
+    steps: tuple[Step, ...] = field(default=(), hash=False)  # in the order in which they are taken
     examples: tuple[str, ...] = field(default=(), hash=False)  # questions that the page offers
     # code -> short forms
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
@@ -94,6 +106,12 @@ class CorpusCard:
     lacks: Mapping[str, str] | None = field(default=None, hash=False)
     # what the data card says over those facts
     described: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def steps_after(self, article_id: str) -> tuple[Step, ...]:
+        """Return what a person can do where this article applies, in order."""
+        return tuple(
+            step for step in self.steps if any(fnmatchcase(article_id, each) for each in step.articles)
+        )
 
     def dated(self, code: str) -> date | None:
         """Return the day up to which a code was consolidated."""

@@ -16,7 +16,7 @@ from rag.text.language import language_of
 from rag.ui.components.entries import is_code
 from rag.ui.components.explanation import matched_words
 from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters, theme_names
-from rag.ui.html import Html, bullets, folded, link, rows, tag
+from rag.ui.html import Html, bullets, folded, join, link, rows, site, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import HELP, contact_html
 
@@ -123,6 +123,25 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
         body += [tag("p", people)] if people else []
         title = t("This seems to belong to another law, which is not loaded here")
         _box(title, *body, kind="pd-elsewhere")
+
+
+MAX_STEPS = 3  # what comes later depends on what came of these
+
+
+def draw_steps(result: Result, card: CorpusCard, t: Interface) -> None:
+    """Draw what a person can do where the first article applies; nothing where it is not likely to answer."""
+    if result.doubtful or result.elsewhere or result.topic or not result.shown:
+        return
+    steps = card.steps_after(result.shown[0].article.id)[:MAX_STEPS]
+    if not steps:
+        return
+    lines = [
+        join(in_language(step.text, t.language), " ", site(step.url))
+        if step.url
+        else in_language(step.text, t.language)
+        for step in steps
+    ]
+    st.html(tag("section", tag("h2", t("What you can do")), bullets(lines), class_="pd-box pd-steps"))
 
 
 def in_language(texts: Mapping[str, str], language: str) -> Html:

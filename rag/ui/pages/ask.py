@@ -139,6 +139,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     alone = len(result.shown) == 1  # its card says what it says
     if page.answers.quoter is not None and page.decision.may_ask and not (alone or result.topic):
         answer_html.draw(page.answers.quoter, result, page.question, cited)
+    notices.draw_steps(result, engine.card, t)
     slot = _draw_cards(page)
     expansion_chips.draw(page.question, result, t)
     st.html(tag("div", _way_of_reading(page), class_="pd-hint pd-order"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag.corpus.card import CorpusCard, Moved
+from rag.corpus.card import CorpusCard, Moved, Step
 from rag.engine.result import Result
 from rag.text import SpellingCorrection
 from rag.types import KnownItem, Shown, Why
@@ -240,3 +240,33 @@ def test_numbers_of_a_law_of_paragraphs_are_not_called_articles() -> None:
     assert known((), replace(move, code="Grundgesetz"), (3,), german, "de").endswith(
         "steht jetzt in den Artikeln 611a, 612."
     )
+
+
+STEPS = (
+    Step("letter", {"fr": "Écrivez au voisin.", "en": "Write to the neighbour."}, ("67?",)),
+    Step("judge", {"fr": "Allez au tribunal."}, ("672",), "https://law.example/court"),
+    Step("notary", {"fr": "Voyez un notaire."}, ("7*",)),
+)
+
+
+def test_what_can_be_done_is_told_where_the_first_article_is_likely() -> None:
+    engine = FakeEngine(card=replace(CARD, steps=STEPS))
+    box = body(ask(page(engine, locale="en-GB"), QUESTION)).one(class_="pd-steps")
+
+    assert box.one("h2").text == "What you can do"
+    assert [li.text for li in box.all("li")] == ["Write to the neighbour.", "Allez au tribunal. law.example"]
+    assert box.one("a").attributes["href"] == "https://law.example/court"
+    assert box.all("li")[1].one("span").attributes["lang"] == "fr"  # this text stands in no English
+
+
+@pytest.mark.parametrize(
+    ("engine", "question"),
+    [
+        (FakeEngine(card=replace(CARD, steps=STEPS), doubtful=True), QUESTION),
+        (FakeEngine(card=replace(CARD, steps=STEPS)), "le dépôt de garantie et l'arbre"),
+        (FakeEngine(card=replace(CARD, steps=STEPS[2:])), QUESTION),
+        (FakeEngine(), QUESTION),
+    ],
+)
+def test_nothing_can_be_done_is_told_of_unlikely_articles(engine: FakeEngine, question: str) -> None:
+    assert not body(ask(page(engine), question)).all(class_="pd-steps")

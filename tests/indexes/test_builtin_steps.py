@@ -1,0 +1,52 @@
+"""What a person can do, of the law that ships: in every language, with an address, and opened by articles."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+
+import pytest
+
+import indexes
+from rag.corpus.card import Step
+from rag.engine.engine import Engine
+from rag.ui.i18n import LANGUAGES
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return indexes.open("builtin")
+
+
+@pytest.fixture(scope="module")
+def steps(engine: Engine) -> Sequence[Step]:
+    return engine.card.steps
+
+
+def test_each_is_told_in_every_language_of_the_page(steps: Sequence[Step]) -> None:
+    assert len(steps) == len({step.id for step in steps}) >= 20
+    assert all(set(step.text) == set(LANGUAGES) for step in steps)
+    assert all(len(text) <= 220 for step in steps for text in step.text.values())
+    assert all(step.url is None or step.url.startswith("https://") for step in steps)
+
+
+def test_every_pattern_is_of_an_article_that_ships(engine: Engine, steps: Sequence[Step]) -> None:
+    ids = list(engine.articles)
+    assert not [p for step in steps for p in step.articles if not fnmatch.filter(ids, p)]
+
+
+@pytest.mark.parametrize(
+    ("article", "first"),
+    [
+        ("L1989-22", ["letter", "conciliator", "tenancy-judge"]),
+        ("CT-L1235-2", ["letter", "labour-court", "labour-inspector"]),
+        ("CC-515-9", ["protection-order", "legal-aid"]),
+        ("CC-671", ["letter", "conciliator"]),
+        ("CCONSO-L711-1", ["debt-commission"]),
+        ("CESEDA-L611-1", ["removal-court", "legal-aid"]),
+    ],
+)
+def test_the_steps_of_an_article_stand_in_the_order_in_which_they_are_taken(
+    engine: Engine, article: str, first: list[str]
+) -> None:
+    assert [step.id for step in engine.card.steps_after(article)][:3] == first
