@@ -152,7 +152,7 @@ def footer(engine: Engine, t: Interface) -> None:
     st.html(join(last, question_html))  # one element: every element costs
 
 
-AT_ONCE = 4  # contacts that stand open; under an alarm those of that danger stand above everything
+AT_ONCE = 3  # contacts that stand open; under an alarm those of that danger stand above everything
 
 
 @lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed

@@ -25,7 +25,7 @@ from indexes.corpus.questions import read_questions
 from indexes.store.paths import builtin, locate
 from rag.errors import PandectError
 from training.eval.report import head
-from training.pages import corpora, speed, users
+from training.pages import corpora, length, speed, users
 from training.pages.serving import served
 from training.pages.visitor import Visitor
 
@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     one = commands.add_parser("speed", help="one person in a real browser")
     one.add_argument("--questions", type=int, default=100, help="how many are asked (100)")
+    long = commands.add_parser("length", help="words before the first article, screens of a phone")
+    long.add_argument("--questions", type=int, default=100, help="how many are asked (100)")
     many = commands.add_parser("users", help="many people at once, without browsers")
     many.add_argument("--users", type=int, default=50)
     many.add_argument("--seconds", type=float, default=120.0)
@@ -74,9 +76,9 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
         found = corpora.measure(folder, texts)
     else:
         with served(parsed.index) as page:
-            if parsed.command == "speed":
+            if parsed.command in ("speed", "length"):
                 texts = texts[: parsed.questions]
-                found = speed.measure(page, texts)
+                found = (speed if parsed.command == "speed" else length).measure(page, texts)
             else:
                 asyncio.run(_warmed(page.port, texts[0]))
                 plan = users.UserPlan(parsed.users, parsed.seconds, parsed.stays, parsed.seed)

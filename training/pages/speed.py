@@ -98,7 +98,7 @@ def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:
     with chromium() as browser:
         visits = {"first visitor": visit(browser, page, "")}
         visits |= {f"second visitor, {name or 'ask'}": visit(browser, page, name) for name in PAGES}
-        with _open(browser, page, "") as tab:
+        with opened(browser, page, "") as tab:
             tab.wait_for_timeout(2000)  # a person types; what the first question needs is made ready
             answered = [ask(tab, question) for question in questions]
             clicks = _clicks(tab)
@@ -134,15 +134,16 @@ def chromium() -> Iterator[Browser]:
 
 def visit(browser: Browser, page: RunningPage, name: str) -> dict[str, float | None]:
     """Open a page with an empty cache; return when it was painted, had its name, and could be used."""
-    with _open(browser, page, name) as tab:
+    with opened(browser, page, name) as tab:
         first = tab.evaluate("() => window.pandectFirst")
         found = {"paint": tab.evaluate(_PAINTED), "masthead": first.get("masthead"), "ready": first["ready"]}
         return {key: None if at is None else round(at, 1) for key, at in found.items()}
 
 
 @contextmanager
-def _open(browser: Browser, page: RunningPage, name: str) -> Iterator[Page]:
-    context = browser.new_context(locale="fr-FR")
+def opened(browser: Browser, page: RunningPage, name: str, **options: Any) -> Iterator[Page]:  # noqa: ANN401 - of a context
+    """Open a page in a new session, in French, until it can be used; options are those of a context."""
+    context = browser.new_context(locale="fr-FR", **options)
     context.set_default_timeout(WAIT)
     tab = context.new_page()
     tab.add_init_script(_FIRST.replace("READY", json.dumps(PAGES[name])))

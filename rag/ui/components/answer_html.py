@@ -161,14 +161,8 @@ def notice_html(model: str, judge: str, cited: CitedArticles) -> Html:
     return tag("p", t.sentences(*lines), class_="pd-machine", role="note")
 
 
-_CHOSEN = N_(
-    "Of each of the first articles, the sentence that best meets your question, "
-    "with what it needs to be understood. No model wrote it."
-)
-_CHOSEN_SUMMARY = N_(
-    "Of each of the first summaries, the sentence that best meets your question, "
-    "with what it needs to be understood. Only the official text counts."
-)
+_CHOSEN = N_("Sentences of the articles, chosen without a model.")
+_CHOSEN_SUMMARY = N_("Sentences of the summaries, chosen without a model. Only the official text counts.")
 
 
 def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:

@@ -252,13 +252,15 @@ def _further_down(page: _Page) -> Html:
     if len(page.result.shown) <= FIRST:
         return Html()
     t = page.t
-    links = [tag("a", t("Share, keep or print these articles"), href=f"#{share.PLACE}")]
+    links: list[Html] = []
     model = page.answers.model
     readable = model is not None and answer_panel.readable(page.result, model)
     if not page.problem and page.decision.may_ask and readable:
         links.insert(0, tag("a", t("Have an answer written from these articles"), href="#pd-written"))
     if page.engine.card.contacts:
         links.append(tag("a", t("Talk to a person"), href=f"#{layout.HELP}"))
+    if not links:
+        return Html()
     return tag("nav", *links, class_="pd-down-to", aria_label=t("Further down on this page"))
 
 
