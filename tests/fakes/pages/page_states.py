@@ -40,6 +40,11 @@ def _opens_why(page: Page) -> None:
         summary.click()
 
 
+def _opens_row(page: Page) -> None:
+    ask(page, QUESTION)
+    page.locator(".pd-row > summary").first.click()
+
+
 def _opens_around(page: Page) -> None:
     ask(page, QUESTION)
     page.locator(".pd-around summary").first.click()
@@ -229,6 +234,8 @@ FAKE: dict[str, State] = {
     "broken-off": State("?answers=broken", ".pd-short >> text=rompue", _has_it_written),
     "stopped": State("?answers=half", ".st-key-written >> text=Arrêté.", _stops_it),
     "model-missing": State("?answers=problem", ".pd-card >> nth=2", _asks(QUESTION)),
+    "likely": State("?answers=quoted&engine=likely", ".pd-row[open] .pd-card", _opens_row, ".pd-rest"),
+    "topic": State("?engine=topic", ".st-key-topic button", _asks("arbre voisin")),
     "doubtful": State("?answers=written&engine=doubtful", ".pd-short", _asks(QUESTION)),
     "other-country": State("", ".pd-doubt", _asks("droit belge : quel arbre planter ?")),
     "not-law": State("", ".pd-doubt", _asks("recette de tarte aux pommes avec un arbre")),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rag.corpus.asker_situations import Situation, situations
-from rag.corpus.card import Contact, CorpusCard, Elsewhere, LoadedLaw, Moved
+from rag.corpus.card import Contact, CorpusCard, Elsewhere, LoadedLaw, Moved, Step
 from rag.corpus.contents import Law
 from rag.corpus.facts import Amount, ArticleFacts, TimeLimit
 from rag.engine.engine import EncoderTraining
@@ -361,6 +361,15 @@ ENGINES: Mapping[str, FakeEngine] = {
     "referring": _referring(),
     "plain": FakeEngine(),
     "doubtful": FakeEngine(confidence=0.2, doubtful=True),
+    "likely": FakeEngine(
+        confidence=0.9,
+        answer_set=1,
+        articles=(*ARTICLES, *(replace(ARTICLES[0], id=f"9{n}", article_no=f"9{n}") for n in range(4))),
+        card=replace(CARD, steps=(Step("letter", {"fr": "Écrivez au voisin."}, ("*",), SITE),)),
+    ),
+    "topic": FakeEngine(
+        topic=(TopicCase("qui coupe les branches ?", PATH[-1]), TopicCase(QUESTION, PATH[-1]))
+    ),
     "many": FakeEngine(offers=MANY_FACETS),
     "codes": FakeEngine(articles=MANY_CODES),
     "hostile": FakeEngine(card=HOSTILE_CARD, articles=HOSTILE, like=EVIL),
