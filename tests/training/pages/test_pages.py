@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from rag.errors import PandectError
+from tests.fakes.pages.browser import CHROMIUM
+from training.pages import length
 from training.pages.__main__ import main
 from training.pages.serving import RunningPage, served
 from training.pages.users import UserLog, UserPlan, measure, memory, summary, times
@@ -78,6 +80,25 @@ def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
         assert few["errors"] == 0
         assert few["arrivals"]["n"] == 2
         assert few["processor_s"] >= 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+def test_an_answer_is_soon_read_and_a_few_screens_long() -> None:
+    asked = [
+        QUESTION,
+        OTHER,
+        "divorce",
+        "mon voisin a coupé ma haie",
+        "puis-je renoncer à un héritage ?",
+        "wxyzq",
+    ]
+    with served() as page:
+        found = length.measure(page, asked)
+    assert found["without_an_article"] == 1
+    assert 0 < found["words_before_the_first_useful_sentence"]["median"] <= 40
+    assert found["words_before_the_first_article"]["median"] <= 90
+    assert 1 < found["screens_of_a_phone"]["median"] <= 7  # ten open cards took thirteen to seventeen
 
 
 def test_a_page_that_does_not_come_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
