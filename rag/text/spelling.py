@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from string import ascii_lowercase
 
@@ -52,6 +52,26 @@ def sounds(language: str) -> tuple[tuple[str, str], ...]:
 def keyboard(language: str) -> tuple[str, ...]:
     """Return the rows of letters of the keyboard that is usual for a language."""
     return tuple(_KEYS.get(language, _QWERTY).split())
+
+
+DICTIONARIES = ("de", "en", "es", "fr", "it", "nl", "pt")  # of pyspellchecker, in letters that are ours
+LOAN = "en"  # words of which stand in texts of every language
+
+
+@cache
+def dictionary(language: str) -> frozenset[str]:
+    """Return the words of a language, folded; none of one that there is no dictionary of."""
+    if language not in DICTIONARIES:
+        return frozenset()
+    from spellchecker import SpellChecker  # why here: most questions have no word that the law has not
+
+    words = SpellChecker(language=language, distance=1).word_frequency.words()
+    return frozenset(fold(word) for word in words if word.isalpha())
+
+
+def is_word(word: str, language: str) -> bool:
+    """Tell whether a folded word exists in a language, or as a word of English in it."""
+    return word in dictionary(language) or word in dictionary(LOAN)
 
 
 def tolerant(inner: Analyser, known: Mapping[str, int]) -> Analyser:
@@ -120,9 +140,11 @@ class TolerantAnalyser:
     def _look(self, word: str) -> tuple[str, str] | None:
         """Return the term and the spelling that a word is read as, "" for a stop word's term.
 
-        None where it stays as it is.
+        None where it stays as it is: it is too short, or a word that exists though the law has it not.
         """
         if not SHORTEST <= len(word) <= LONGEST or not word.isalpha() or not word.isascii():
+            return None
+        if is_word(word, self.language):
             return None
         ways: dict[str, float] = {}  # spelling -> how likely
         for way, likely in self._ways(word):

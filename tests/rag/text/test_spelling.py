@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import indexes
 from rag.text import Analyser, SpellingCorrection
 from rag.text.analysers import LANGUAGES, analyser
-from rag.text.spelling import LONGEST, MOST, TolerantAnalyser, sounds, tolerant
+from rag.text.spelling import LONGEST, MOST, TolerantAnalyser, dictionary, is_word, sounds, tolerant
 
 CUT = analyser("fr")
 LAW = (
@@ -123,3 +124,34 @@ def test_a_word_that_this_analyser_does_not_stop_at_is_none() -> None:
     all_words = analyser("fr", stop_words=False)
     known = dict.fromkeys(all_words.terms("pendant divorce"), 5)
     assert TolerantAnalyser(all_words, known).terms("pendannt") == all_words.terms("pendant")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "je suis serveuse et mon patron ne paie pas",
+        "son chien aboie",
+        "mon back office est fermé",
+        "un short",
+    ],
+)
+def test_a_word_that_exists_is_never_read_as_another(question: str) -> None:
+    assert indexes.open().notices.corrections(question) == ()
+
+
+def test_no_word_of_the_dictionary_is_read_as_another_and_errors_still_are() -> None:
+    known = dict.fromkeys(CUT.terms("clôture voisin servir abois travail licencier bac"), 9)
+    reads = tolerant(CUT, known)
+    assert isinstance(reads, TolerantAnalyser)
+    some = sorted(dictionary("fr"))[::500]
+    assert len(some) > 200
+    assert not [word for word in some if reads.mended(word)]
+    assert [(c.typed, c.read) for c in reads.mended("la clotrue du voisn")] == [
+        ("clotrue", "cloture"),
+        ("voisn", "voisin"),
+    ]
+
+
+def test_a_language_without_a_dictionary_has_no_words() -> None:
+    assert dictionary("zh") == frozenset()
+    assert is_word("week", "zh")  # of English, from which all borrow
