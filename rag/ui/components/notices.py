@@ -114,15 +114,17 @@ def filtered_out(t: Interface) -> None:
 
 
 def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> None:
-    """Say that another law, not loaded here, governs this; whom to ask, once."""
-    for number, topic in enumerate(topics, start=1):
+    """Say which law governs this instead, in one box even where two may; whom to ask, once."""
+    if not topics:
+        return
+    body: list[str] = []
+    for topic in topics:
         where = rows([(t("The law to look at"), tag("strong", link(topic.url, topic.law)))])
-        people = _people(card, t) if number == len(topics) else ""
-        body = [tag("p", tag("strong", in_language(topic.title, t.language)))]
+        body += [tag("h3", in_language(topic.title, t.language), class_="pd-small")]
         body += [tag("p", in_language(topic.explain, t.language)), where]
-        body += [tag("p", people)] if people else []
-        title = t("This seems to belong to another law, which is not loaded here")
-        _box(title, *body, kind="pd-elsewhere")
+    if people := _people(card, t):
+        body.append(tag("p", people))
+    _box(t("This seems to belong to another law, which is not loaded here"), *body, kind="pd-elsewhere")
 
 
 MAX_STEPS = 3  # what comes later depends on what came of these
