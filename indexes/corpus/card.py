@@ -192,7 +192,7 @@ def _law(record: Record, key: str) -> LoadedLaw:
 _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
     Contact: {"topics": texts},
     Moved: {"new": texts},
-    Step: {"text": _mapping(text), "articles": texts},
+    Step: {"text": _mapping(text), "articles": texts, "dangers": texts},
     LoadedLaw: {"law_date": day, "themes": texts},
     Elsewhere: {"title": _mapping(text), "explain": _mapping(text), "phrases": texts, "codes": texts},
     CorpusCard: {

@@ -43,6 +43,8 @@ class Step:
     text: Mapping[str, str]  # interface language -> one or two sentences
     articles: tuple[str, ...]  # patterns of the ids of the articles that open it, as `fnmatch` reads them
     url: str | None = None  # of the official service
+    # urgent situations in which it is told at once: rag.screening.emergencies.Danger
+    dangers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

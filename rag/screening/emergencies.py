@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import chain
 
 from rag.corpus.card import Contact, CorpusCard
 from rag.text.patterns import any_of, data, plain
@@ -33,10 +34,19 @@ class Emergency:
     now: bool  # somebody seems to be in it; False: the question only names the subject
 
 
+_FILES = ("urgent", "urgent_newcomers")  # of the languages of the page, and of ten others
+
+
 @cache
 def _patterns() -> Mapping[Danger, Mapping[str, re.Pattern[str]]]:
-    read = data("rag.screening", "urgent")
-    return {d: {part: any_of(read[d].get(part, ())) for part in ("now", "named", "contact")} for d in Danger}
+    files = [data("rag.screening", name) for name in _FILES]
+    return {
+        d: {
+            part: any_of(chain.from_iterable(of.get(d, {}).get(part, ()) for of in files))
+            for part in ("now", "named", "contact")
+        }
+        for d in Danger
+    }
 
 
 def situations(question: str) -> tuple[Emergency, ...]:
@@ -53,6 +63,13 @@ def situations(question: str) -> tuple[Emergency, ...]:
     return tuple(found)
 
 
+_SPECIAL = (Danger.CHILD, Danger.SUICIDE, Danger.SEXUAL)  # whose numbers come before those of violence
+
+
+def _precedence(danger: Danger) -> tuple[bool, int]:
+    return danger not in _SPECIAL, [*_SPECIAL, *Danger].index(danger)
+
+
 def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...]:
     """Return whom to call in what was found: the card's contacts that fit, then numbers of its jurisdiction.
 
@@ -60,11 +77,13 @@ def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...
     the card has already is not told twice. Where nothing is known of the jurisdiction, nothing is
     invented: the card's own contacts alone are returned.
     """
-    dangers = list(dict.fromkeys(situation.danger for situation in found))
+    dangers = sorted({situation.danger for situation in found}, key=_precedence)
     own = list(dict.fromkeys(one for danger in dangers for one in card.contacts if _fits(one, danger)))
     known = {_digits(contact.phone) for contact in own if contact.phone}
     numbers = data("rag.screening", "emergency").get(card.jurisdiction.upper(), [])
-    for number in (each for danger in dangers for each in numbers if danger in each["for"]):
+    # the number made for a danger before those that are for every danger
+    fitting = (sorted((n for n in numbers if d in n["for"]), key=lambda n: len(n["for"])) for d in dangers)
+    for number in chain.from_iterable(fitting):
         if _digits(number["phone"]) not in known:
             known.add(_digits(number["phone"]))
             own.append(Contact(number["name"], phone=number["phone"]))

@@ -13,7 +13,8 @@ from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
 from rag.screening.decision import Decision, DecisionReason
 from rag.text import Analyser
 from rag.text.language import language_of
-from rag.ui.components.entries import is_code
+from rag.types import Article
+from rag.ui.components.entries import is_code, link_to, title
 from rag.ui.components.explanation import matched_words
 from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters, theme_names
 from rag.ui.html import Html, bullets, folded, join, link, rows, site, tag
@@ -218,10 +219,12 @@ _LIMIT = N_("A time limit may be running: ask for help today, and keep the lette
 _TIMED = ("housing", "deadline")
 
 
-def draw_emergency(decision: Decision, t: Interface, law: str) -> None:
+def draw_emergency(
+    decision: Decision, t: Interface, card: CorpusCard, articles: Mapping[str, Article]
+) -> None:
     """Draw the help box; nothing where the question speaks of no urgent situation.
 
-    `law` is the language of the corpus, in which its contacts are written.
+    Below the numbers stands what can be done at once in that situation, with the article that it rests on.
     """
     if not decision.urgent:
         return
@@ -229,11 +232,18 @@ def draw_emergency(decision: Decision, t: Interface, law: str) -> None:
     danger = any(situation.danger not in _TIMED for situation in decision.urgent)
     paragraphs = [tag("p", t(_LIMIT))] if timed else []
     if decision.contacts:
-        paragraphs.append(bullets((contact_html(c, name="strong") for c in decision.contacts), lang=law))
+        people = (contact_html(contact, name="strong") for contact in decision.contacts)
+        paragraphs.append(bullets(people, lang=card.language))
     elif danger and decision.grave:
         paragraphs.append(tag("p", t("Call the emergency number of the place where you are.")))
     if not paragraphs:
         return
-    title = t("If this is happening to you, get help first") if decision.grave else t(_NAMED)
+    found = {situation.danger for situation in decision.urgent if situation.now}
+    for step in card.steps:
+        if found.intersection(step.dangers):
+            named = [articles[id_] for id_ in step.articles if id_ in articles][:1]
+            links = [join(" ", link_to(article, title(article, t, card))) for article in named]
+            paragraphs.append(tag("p", in_language(step.text, t.language), *links))
+    heading = t("If this is happening to you, get help first") if decision.grave else t(_NAMED)
     kind, role = ("pd-box pd-urgent", "alert") if decision.grave else ("pd-box", "status")
-    st.html(tag("div", tag("h2", title), *paragraphs, class_=kind, role=role))
+    st.html(tag("div", tag("h2", heading), *paragraphs, class_=kind, role=role))

@@ -67,7 +67,7 @@ def render(
         result, explained = found
         decision, problem = decide(question, result, engine, answers)
         page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
-        notices.draw_emergency(decision, t, engine.card.language)
+        notices.draw_emergency(decision, t, engine.card, engine.articles)
     if was_cut:
         notices.truncation_notice(len(typed or ""), t)
     slot = None
@@ -120,26 +120,29 @@ class _Page:
 def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
     """Draw the articles; return the place for an answer among them, None where there is no article."""
     engine, result, t = page.engine, page.result, page.t
-    notices.elsewhere(result.elsewhere, engine.card, t)
-    notices.screening_notice(page.decision, engine.card, t)
-    article_history.renumbering_notices(result, engine.card, t)
-    notices.mended(page.question, result, engine.analyser, t)
+    alarm = page.decision.grave  # under it nothing else speaks, but for the articles
+    if not alarm:
+        notices.elsewhere(result.elsewhere, engine.card, t)
+        notices.screening_notice(page.decision, engine.card, t)
+        article_history.renumbering_notices(result, engine.card, t)
+        notices.mended(page.question, result, engine.analyser, t)
     if not result.shown:
         if page.options.chosen:
             notices.filtered_out(t)
         else:
             notices.nothing(page.question, engine.card, t)
         return None
-    if result.topic:
+    if result.topic and not alarm:
         question_form.draw_topic(page.question, result.topic, t)
     _heading(page)
-    if page.decision.may_ask and not result.topic:
+    if page.decision.may_ask and not (result.topic or alarm):
         dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
     cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
     alone = len(result.shown) == 1  # its card says what it says
     if page.answers.quoter is not None and page.decision.may_ask and not (alone or result.topic):
         answer_html.draw(page.answers.quoter, result, page.question, cited)
-    notices.draw_steps(result, engine.card, t)
+    if not alarm:
+        notices.draw_steps(result, engine.card, t)
     slot = _draw_cards(page)
     expansion_chips.draw(page.question, result, t)
     st.html(tag("div", _way_of_reading(page), class_="pd-hint pd-order"))
@@ -206,7 +209,7 @@ def _heading(page: _Page) -> None:
     elif result.elsewhere:
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.doubtful:
-        if page.decision.reason not in notices.SCREENED_REASONS:
+        if not page.decision.grave and page.decision.reason not in notices.SCREENED_REASONS:
             codes = list(engine.facets().codes)
             law = codes[0] if len(codes) == 1 else "" if many else engine.card.title
             notices.doubtful(page.question, engine.card, law, t)

@@ -99,3 +99,24 @@ def test_every_jurisdiction_has_a_number_where_life_is_in_danger() -> None:
 def test_a_very_long_question_takes_no_time() -> None:
     assert situations("mon fils et ma fille " * 1000) == ()
     assert situations("je suis a b c d e f " * 1000) == ()
+
+
+def newcomers() -> list[tuple[str, str, str]]:
+    lines = (CASES / "urgent-newcomers.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [(danger, language, question) for danger, language, question in rows]
+
+
+@pytest.mark.parametrize(("danger", "language", "question"), newcomers())
+def test_danger_is_found_in_the_languages_of_newcomers_and_what_is_near_is_not(
+    danger: str, language: str, question: str
+) -> None:
+    found = [each.danger for each in situations(question) if each.now]
+    assert (danger in found) if danger != "-" else not found
+
+
+def test_the_number_made_for_a_danger_comes_before_those_for_every_danger() -> None:
+    first = [help_for(situations(q), CorpusCard("law", "Law", "fr", "FR"))[0].phone for q in (
+        "je veux me suicider", "mon mari me frappe", "mon beau-père frappe mon enfant",
+    )]  # fmt: skip
+    assert first == ["3114", "3919", "119"]

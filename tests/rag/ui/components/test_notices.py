@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag.corpus.card import CorpusCard, Moved, Step
 from rag.engine.result import Result
+from rag.engine.topic_view import TopicCase
 from rag.text import SpellingCorrection
 from rag.types import KnownItem, Shown, Why
 from tests.fakes.pages.ask_page_driver import ask, body, cards, headings, page
@@ -173,6 +174,7 @@ def known(
     def script(result: object, card: object, language: str) -> None:
         from rag.corpus.card import CorpusCard
         from rag.engine.result import Result
+from rag.engine.topic_view import TopicCase
         from rag.ui.components import article_history
         from rag.ui.i18n import words
 
@@ -270,3 +272,24 @@ def test_what_can_be_done_is_told_where_the_first_article_is_likely() -> None:
 )
 def test_nothing_can_be_done_is_told_of_unlikely_articles(engine: FakeEngine, question: str) -> None:
     assert not body(ask(page(engine), question)).all(class_="pd-steps")
+
+
+def test_under_an_alarm_nothing_else_speaks_and_the_order_of_protection_is_told() -> None:
+    order = Step("order", {"en": "Ask the judge for protection."}, ("671", "9*"), dangers=("violence",))
+    engine = FakeEngine(
+        card=replace(CARD, steps=(order, *STEPS)),
+        doubtful=True,
+        confidence=0.1,
+        mended=(SpellingCorrection("abre", "arbre", "arbre"),),
+        topic=(TopicCase("who ?", "Section"),),
+    )
+    app = ask(page(engine, locale="en-GB"), "mon mari me frappe, dépôt de garantie, arbre du voisin")
+    alarm = body(app).one(class_="pd-urgent")
+
+    assert headings(app)[0] == "If this is happening to you, get help first"
+    assert "Ask the judge for protection. Article 671" in alarm.text
+    assert "article=671" in str(alarm.all("a")[-1].attributes["href"])
+    for other in ("pd-elsewhere", "pd-doubt", "pd-read-as", "pd-steps"):
+        assert not body(app).all(class_=other)
+    assert not [b for b in app.button if (b.key or "").startswith("case-")]
+    assert cards(app)
