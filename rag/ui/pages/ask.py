@@ -67,7 +67,7 @@ def render(
         result, explained = found
         decision, problem = decide(question, result, engine, answers)
         page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
-        notices.draw_emergency(decision, t, engine.card, engine.articles)
+        notices.draw_emergency(decision, t, engine.card, engine.law.articles)
     if was_cut:
         notices.truncation_notice(len(typed or ""), t)
     slot = None

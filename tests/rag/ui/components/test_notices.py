@@ -174,7 +174,6 @@ def known(
     def script(result: object, card: object, language: str) -> None:
         from rag.corpus.card import CorpusCard
         from rag.engine.result import Result
-from rag.engine.topic_view import TopicCase
         from rag.ui.components import article_history
         from rag.ui.i18n import words
 
