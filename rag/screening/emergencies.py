@@ -81,13 +81,13 @@ def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...
     own = list(dict.fromkeys(one for danger in dangers for one in card.contacts if _fits(one, danger)))
     known = {_digits(contact.phone) for contact in own if contact.phone}
     numbers = data("rag.screening", "emergency").get(card.jurisdiction.upper(), [])
-    # the number made for a danger before those that are for every danger
-    fitting = (sorted((n for n in numbers if d in n["for"]), key=lambda n: len(n["for"])) for d in dangers)
-    for number in chain.from_iterable(fitting):
+    for number in (each for danger in dangers for each in numbers if danger in each["for"]):
         if _digits(number["phone"]) not in known:
             known.add(_digits(number["phone"]))
             own.append(Contact(number["name"], phone=number["phone"]))
-    return tuple(own)
+    # the number made for the first danger before those for every danger, and before who has no number
+    made_for = {_digits(n["phone"]): len(n["for"]) for n in numbers if dangers and dangers[0] in n["for"]}
+    return tuple(sorted(own, key=lambda contact: made_for.get(_digits(contact.phone or ""), len(Danger))))
 
 
 def _fits(contact: Contact, danger: Danger) -> bool:

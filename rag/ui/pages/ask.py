@@ -168,11 +168,12 @@ def _view(page: _Page) -> View:
 def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
     """Draw the likely articles as cards and the others as lines that open; return the place for an answer.
 
-    Where another law governs, none is likely: they are lines, and folded.
+    Where another law governs, or somebody in danger asks what none answers, they are lines, and folded.
     """
     result, t, view = page.result, page.t, _view(page)
     pairs = list(zip(result.shown, page.explained, strict=True))
-    if result.elsewhere and not result.known:
+    aside = result.elsewhere or (result.doubtful and page.decision.grave)
+    if aside and not result.known:
         rows = [row_html(shown, view, explanation) for shown, explanation in pairs]
         st.html(
             folded(t("Articles of the loaded law that use these words"), *rows, class_="pd-whole pd-closest")
