@@ -180,6 +180,7 @@ def test_with_the_same_encoder_and_digest_the_same_index_is_made(data: Path, tmp
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_another_encoder_is_fitted_where_the_questions_have_changed(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

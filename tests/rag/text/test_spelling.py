@@ -126,17 +126,10 @@ def test_a_word_that_this_analyser_does_not_stop_at_is_none() -> None:
     assert TolerantAnalyser(all_words, known).terms("pendannt") == all_words.terms("pendant")
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "je suis serveuse et mon patron ne paie pas",
-        "son chien aboie",
-        "mon back office est fermé",
-        "un short",
-    ],
-)
-def test_a_word_that_exists_is_never_read_as_another(question: str) -> None:
-    assert indexes.open().notices.corrections(question) == ()
+def test_a_word_that_exists_is_never_read_as_another() -> None:
+    engine = indexes.open()
+    for question in ("je suis serveuse, il ne paie pas", "son chien aboie", "le back office", "un short"):
+        assert engine.notices.corrections(question) == ()
 
 
 def test_no_word_of_the_dictionary_is_read_as_another_and_errors_still_are() -> None:
