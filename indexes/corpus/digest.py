@@ -113,7 +113,9 @@ def _object(path: Path) -> dict[str, Any]:
 
 def _json(path: Path) -> object:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        content: object = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(content, ensure_ascii=False).encode()  # half a surrogate pair could not be written again
+        return content
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path}: cannot be read as JSON ({error}). See docs/bring-law.md.") from None
 

@@ -167,8 +167,8 @@ _CHOSEN_SUMMARY = N_("Sentences of the summaries, chosen without a model. Only t
 
 def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:
     """Draw the passages, each with a link to its card; nothing where none has to do with the question."""
-    likely = min(result.answer_set or 1, MAX_QUOTED)  # what is not likely would only be read past
-    articles = [shown.article for shown in result.shown[:FROM] if shown.article.text][:likely]
+    # one: with what can be done, more would push the articles off the screen
+    articles = [shown.article for shown in result.shown[:FROM] if shown.article.text][:1]
     law_words = {pair.law: pair.weight for pair in result.bridged}  # the law's terms for everyday words
     found = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
     if not found:
@@ -176,40 +176,36 @@ def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles)
     t = cited.t
     head = tag("h2", t("What these articles say"))
     hint = tag("p", t(_CHOSEN_SUMMARY if cited.summary else _CHOSEN), class_="pd-hint")
-    told: set[tuple[str, str]] = set()  # time limits, each once: articles of one subject may share one
-    passages = bullets(_extract(each, cited, told) for each in found)
+    passages = bullets(_extract(each, cited) for each in found)
     st.html(tag("section", head, passages, hint, class_="pd-box pd-quoted"))
 
 
-MAX_QUOTED = 2  # articles
 LIMITS = 2  # time limits of a quoted article; its card has them all
 
 
-def _limits(extract: Extract, cited: CitedArticles, told: set[tuple[str, str]]) -> Html:
+def _limits(extract: Extract, cited: CitedArticles) -> Html:
     """Return the time limits of a quoted article, first those that the quote itself sets."""
     article, limits = cited.shown[extract.article_id].article, []
     for limit in cited.facts.get(article.id, NO_FACTS).shown.time_limits:
         start = article.text.find(limit.clause) if limit.clause else -1
         quoted = start >= 0 and any(a < start + len(limit.clause) and start < b for a, b in extract.spans)
         limits.append((not quoted, limit))
-    limits = [each for each in limits if (each[1].what, each[1].within) not in told]
     # in short: what happens else stands on the card, which a phone shows next
     ordered = sorted(limits, key=lambda each: each[0])
     first = [replace(limit, otherwise="") for _, limit in ordered[:LIMITS]]
     if not first:
         return Html()
-    told.update((limit.what, limit.within) for limit in first)
     law = article.language or cited.card.language
     return tag("div", bullets(limit_html(limit, cited.t, law) for limit in first), class_="pd-limits")
 
 
-def _extract(extract: Extract, cited: CitedArticles, told: set[tuple[str, str]]) -> Html:
+def _extract(extract: Extract, cited: CitedArticles) -> Html:
     t = cited.t
     tooltip = t("a legal word for one of yours")
     marks: list[Mark] = [(*span, "", "") for span in extract.matched]
     marks += [(*span, "pd-law", tooltip) for span in extract.law_words]
     passage = cited.law(extract.article_id, extract.spans, extract.brought, marks)
-    limits = _limits(extract, cited, told)
+    limits = _limits(extract, cited)
     if not extract.long:
         return join(passage, limits)
     more = t("The passage is too long to be quoted: this is how the article begins. Read it on its card.")
