@@ -246,6 +246,7 @@ def fused_lists(engine: Engine) -> Mapping[str, Ranking]:
     return hybrid.search_parts([ASKED], 10)[0][1]
 
 
+@pytest.mark.slow
 def test_it_is_held_against_the_fusion_that_the_index_has(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,6 +296,7 @@ def test_where_one_of_the_two_is_not_fused_it_is_held_against_reciprocal_rank(
     assert ", rrf " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_who_stops_it_finds_the_index_as_it_was(
     plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -373,6 +375,7 @@ def test_an_encoder_whose_fits_looked_at_other_terms_is_refused(
 
 
 @pytest.mark.usefixtures("learned")
+@pytest.mark.slow
 def test_trees_that_cannot_be_read_can_be_removed() -> None:
     folder = paths.current("hamlet")
     (folder / FOLDER / TREES).write_text('{"format": 99}', encoding="utf-8")
