@@ -385,6 +385,7 @@ def test_trees_that_cannot_be_read_can_be_removed() -> None:
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_leaves_the_index(
     plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -418,6 +419,7 @@ def test_another_command_meanwhile_is_told(
 
 
 @pytest.mark.usefixtures("learned")
+@pytest.mark.slow
 def test_an_update_keeps_the_learned_fusion(tmp_path: Path) -> None:
     trees = read_ranker(paths.current("hamlet"))
     added = Article(
