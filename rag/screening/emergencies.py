@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import chain
 
 from rag.corpus.card import Contact, CorpusCard
+from rag.screening import danger as meaning
 from rag.text.patterns import any_of, data, plain
 
 
@@ -34,32 +34,28 @@ class Emergency:
     now: bool  # somebody seems to be in it; False: the question only names the subject
 
 
-_FILES = ("urgent", "urgent_newcomers")  # of the languages of the page, and of ten others
+_OF_THREAT = "threat"  # an attack, a weapon, a threat of death by anybody: help is that of violence
 
 
 @cache
 def _patterns() -> Mapping[Danger, Mapping[str, re.Pattern[str]]]:
-    files = [data("rag.screening", name) for name in _FILES]
-    return {
-        d: {
-            part: any_of(chain.from_iterable(of.get(d, {}).get(part, ()) for of in files))
-            for part in ("now", "named", "contact")
-        }
-        for d in Danger
-    }
+    read = data("rag.screening", "urgent")
+    return {d: {part: any_of(read[d].get(part, ())) for part in ("now", "named", "contact")} for d in Danger}
 
 
 def situations(question: str) -> tuple[Emergency, ...]:
     """Return the urgent situations of a question, in the order of `Danger`.
 
-    Negation, past and hypothesis are not told apart: one alarm too many costs a line on the page.
+    Those that `rag.screening.danger` has words for are found by meaning; the others, and what only names a
+    subject, by patterns, where negation, past and hypothesis are not told apart.
     """
-    text = plain(question)
+    text, meant = plain(question), meaning.classes(question)
     found = []
-    for danger, patterns in _patterns().items():
-        now = patterns["now"].search(text) is not None
-        if now or patterns["named"].search(text):
-            found.append(Emergency(danger, now))
+    for each, patterns in _patterns().items():
+        now = meant.get(each, False) or (each is Danger.VIOLENCE and meant.get(_OF_THREAT, False))
+        now = now or patterns["now"].search(text) is not None
+        if now or each in meant or patterns["named"].search(text):
+            found.append(Emergency(each, now))
     return tuple(found)
 
 
@@ -78,10 +74,10 @@ def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...
     invented: the card's own contacts alone are returned.
     """
     dangers = sorted({situation.danger for situation in found}, key=_precedence)
-    own = list(dict.fromkeys(one for danger in dangers for one in card.contacts if _fits(one, danger)))
+    own = list(dict.fromkeys(one for each in dangers for one in card.contacts if _fits(one, each)))
     known = {_digits(contact.phone) for contact in own if contact.phone}
     numbers = data("rag.screening", "emergency").get(card.jurisdiction.upper(), [])
-    for number in (each for danger in dangers for each in numbers if danger in each["for"]):
+    for number in (number for each in dangers for number in numbers if each in number["for"]):
         if _digits(number["phone"]) not in known:
             known.add(_digits(number["phone"]))
             own.append(Contact(number["name"], phone=number["phone"]))

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from rag.corpus.card import Contact, CorpusCard
+from rag.screening.danger import CLASSES, classes
 from rag.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.text.patterns import data
 from training import screening as measure
@@ -29,7 +31,7 @@ def test_situations_of_the_written_cases_are_found(part: str) -> None:
 
 
 def test_the_share_found_that_nothing_was_amended_for_is_as_published() -> None:
-    assert measure.urgent(CASES / "urgent.tsv")["final"] == {"cases": 27, "found": 15}
+    assert measure.urgent(CASES / "urgent.tsv")["final"] == {"cases": 27, "found": 23}
 
 
 def test_what_only_names_the_subject_is_told_from_what_happens() -> None:
@@ -120,3 +122,31 @@ def test_the_number_made_for_a_danger_comes_before_those_for_every_danger() -> N
         "je veux me suicider", "mon mari me frappe", "mon beau-père frappe mon enfant",
     )]  # fmt: skip
     assert first == ["3114", "3919", "119"]
+
+
+@pytest.mark.parametrize("half", ["dev", "test"])
+def test_danger_is_found_by_meaning_in_sixteen_languages(half: str) -> None:
+    """The cases were written before the rules; of the test half totals alone were looked at."""
+    found = cases = alarms = near = 0
+    for danger in CLASSES:
+        for line in (CASES / "danger" / f"{danger}.jsonl").read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            if case["half"] != half:
+                continue
+            told = classes(case["text"])
+            if case["danger"] is None:
+                near, alarms = near + 1, alarms + bool(told.get(danger))
+            else:
+                cases, found = cases + 1, found + bool(told.get(danger))
+    assert (cases, near) == (115, 115)
+    assert found / cases >= 0.95
+    assert alarms / near <= 0.02
+
+
+def test_the_cases_of_danger_are_of_sixteen_languages_and_two_halves() -> None:
+    for path in sorted((CASES / "danger").glob("*.jsonl")):
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert sum(each["danger"] is not None for each in lines) >= 40
+        assert sum(each["danger"] is None for each in lines) >= 40
+        assert len({each["language"] for each in lines}) == 16
+        assert {each["half"] for each in lines} == {"dev", "test"}

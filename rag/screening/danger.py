@@ -1,0 +1,105 @@
+"""Danger by meaning: who does what to whom, in sixteen languages, with denial and figures of speech left out.
+
+The words are data (`rag/screening/data/danger/`), read by `rag.screening.lexicon`: concepts shared by all
+classes in words.toml, and a file a class with its own concepts and the rules that join them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from rag.screening.lexicon import Lexicon, Match, Rule, Word, words
+from rag.text.patterns import data
+
+CLASSES = ("suicide", "child", "sexual", "threat", "violence")
+SHARE = 0.6  # of the frequent words of the likeliest language, in another that is read as well
+QUESTIONS = 64  # whose classes stay at hand: a page asks several times
+_BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    lexicon: Lexicon
+    shared: frozenset[str]  # concepts of persons, denial and such: never denied themselves
+    rules: Mapping[str, tuple[Rule, ...]]
+
+
+@cache
+def _grammar() -> _Grammar:
+    shared = data("rag.screening", "danger/words")
+    concepts = {name: lines for name, lines in shared.items() if name != "numerals"}
+    rules = {}
+    for danger in CLASSES:
+        read = data("rag.screening", f"danger/{danger}")
+        concepts |= {name: lines for name, lines in read.items() if isinstance(lines, dict)}
+        rules[danger] = tuple(map(Rule.read, read["rules"]))
+    unknown = {name for of in rules.values() for rule in of for name in rule.concepts()} - set(concepts)
+    if unknown:
+        raise ValueError(f"rules of danger name concepts without words: {', '.join(sorted(unknown))}")
+    return _Grammar(Lexicon(concepts, shared["numerals"]), frozenset(shared) - {"numerals"}, rules)
+
+
+@lru_cache(maxsize=QUESTIONS)
+def classes(question: str) -> Mapping[str, bool]:
+    """Return the classes of danger that a question speaks of: True where somebody is in it.
+
+    What is denied, meant figuratively or long past is none.
+    """
+    grammar, text = _grammar(), words(question)
+    found: dict[str, list[Match]] = {}
+    for match in grammar.lexicon.matches(text):
+        found.setdefault(match.language, []).append(match)
+    everywhere = found.pop("any", [])
+    told: dict[str, bool] = {}
+    for language in _spoken(found) or [*found, "any"]:
+        for danger in CLASSES:
+            now = _tells(danger, [*found.get(language, ()), *everywhere], text, grammar)
+            if now is not None:
+                told[danger] = told.get(danger, False) or now
+    return told
+
+
+def _spoken(found: Mapping[str, Sequence[Match]]) -> list[str]:
+    """Return the languages that a text may be in, the likeliest first; [] where no frequent word tells."""
+    counts = {
+        language: sum(match.concept == "speech" for match in matches) for language, matches in found.items()
+    }
+    most = max(counts.values(), default=0)
+    likely = [language for language, count in counts.items() if count and count >= SHARE * most]
+    return sorted(likely, key=lambda language: -counts[language])
+
+
+def _tells(danger: str, matches: Sequence[Match], text: Sequence[Word], grammar: _Grammar) -> bool | None:
+    """Tell whether the matches of one language tell of a danger (True), only name it (False), or neither."""
+    figurative = [m for m in matches if m.concept.endswith("-figurative")]
+    denials = [m for m in matches if m.concept == "neg"]
+    plain = [
+        match
+        for match in matches
+        if not any(match.overlaps(figure) for figure in figurative)
+        and (match.concept in grammar.shared or not any(_denies(d, match, text) for d in denials))
+    ]
+    named = any(match.concept == f"{danger}-named" for match in plain)
+    for rule in grammar.rules[danger]:
+        chosen = rule.found(plain, text)
+        if chosen is None:
+            continue
+        sentence = text[chosen[0].start].sentence
+        spoken = {match.concept for match in plain if text[match.start].sentence == sentence}
+        if "past" in spoken and not any(match.concept.endswith("me") for match in chosen):
+            continue
+        if "law" not in spoken or "self" in spoken:
+            return True
+        named = True
+    return False if named else None
+
+
+def _denies(denial: Match, match: Match, text: Sequence[Word]) -> bool:
+    if denial.overlaps(match):
+        return False
+    first, last = sorted((denial, match), key=lambda each: each.start)
+    between = _BEFORE if first is denial else _AFTER
+    same = text[first.end - 1].clause == text[last.start].clause
+    return same and last.start - first.end <= between

@@ -1,0 +1,252 @@
+"""Meanings in a text: phrases of a lexicon in many languages, and rules over them.
+
+A lexicon is data: concept -> language -> phrases, with commas between them. A phrase is words as they are
+written, of which each may be
+
+- `frapp*`, `*ضرب*`: any word that begins so, that has this in it
+- `met|mis`: one of several; `a?`: there or not
+- `…`: up to three words (six characters of Chinese)
+- `<hits>`: a phrase of another concept
+- `{minor}`, `{old}`, `{year}`, `{number}`: a number of that kind
+
+Words are compared without case, accents, doubled letters, attached joiners and apostrophes, so that what is
+typed in haste is read too. A Chinese phrase is read sign by sign. The phrases of "any" are read in every
+text.
+
+A rule names concepts that stand near each other in one sentence, in any order: "partner|relative hits me
+-child" wants one of the first two, both others, and none of the last in that sentence. A rule that begins
+with "text:" may take them from the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from rag.text.article_numbers import chinese_number
+from rag.text.patterns import plain
+
+LONGEST = 2_000  # characters that are looked at
+REACH, REACH_CHINESE = 12, 26  # words, signs between the first and the last concept of a rule
+GAP, GAP_CHINESE = 3, 6  # words, signs that "…" stands for, at most
+_CHINESE = "zh"
+_HAN = "\u3400-\u9fff"
+_ARABIC = str.maketrans({"ى": "ي", "ی": "ي", "ې": "ي", "ک": "ك", "ة": "ه", "ۀ": "ه", "ھ": "ه", "ـ": ""})
+_LETTERS = re.compile(r"([^\W\d_])\1+")
+_WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+|[.!?;:…\n。！？；：؟؛]|[,،，、]")
+_CLAUSE, _SENTENCE = frozenset(",،，、"), frozenset(".!?;:…\n。！？；：؟؛")
+_CYRILLIC_APOSTROPHE = re.compile(r"(?<=[\u0400-\u04ff])'(?=[\u0400-\u04ff])")
+_PERSIAN_PREFIX = re.compile(r"(?<!\w)(ن?مي) (?=\w)")  # it is typed with a joiner, with a blank or without
+_CHINESE_NUMBER = re.compile("[一二三四五六七八九十百]+(?=岁|年|天|个月)")
+_KINDS = {"minor": range(2, 18), "old": range(10, 100), "year": range(1900, 2014), "number": range(10_000)}
+
+
+def fold(text: str) -> str:
+    """Return the text as its words are compared; places are not kept."""
+    folded = _CYRILLIC_APOSTROPHE.sub("", plain(text)).translate(_ARABIC)
+    digits = "".join(str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else c for c in folded)
+    joined = _PERSIAN_PREFIX.sub(r"\1", digits)
+    return _LETTERS.sub(r"\1", _CHINESE_NUMBER.sub(lambda found: str(chinese_number(found[0])), joined))
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text, a number or a Chinese sign; the clause and the sentence that it stands in."""
+
+    text: str
+    clause: int
+    sentence: int
+
+
+def words(text: str) -> list[Word]:
+    """Return the words of a text."""
+    found, clause, sentence = [], 0, 0
+    for mark in _WORD.findall(fold(re.sub(r"\n+", " . ", text[:LONGEST]))):
+        if mark in _CLAUSE or mark in _SENTENCE:
+            clause += 1
+            sentence += mark in _SENTENCE
+        else:
+            found.append(Word(mark, clause, sentence))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A concept found: words `start` to `end` (excluded) of a text, in a language of the lexicon."""
+
+    concept: str
+    language: str
+    start: int
+    end: int
+
+    def overlaps(self, other: Match) -> bool:
+        """Tell whether a word belongs to both."""
+        return self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One word of a phrase."""
+
+    exact: frozenset[str] = frozenset()
+    starts: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    number: str = ""  # a key of `_KINDS`
+    concept: str = ""
+    gap: bool = False
+
+    @classmethod
+    def read(cls, written: str) -> _Part:
+        if written == "…":
+            return cls(gap=True)
+        if written.startswith("<"):
+            return cls(concept=written.strip("<>"))
+        if written.startswith("{"):
+            return cls(number=written.strip("{}"))
+        exact, starts, within = set(), [], []
+        for each in written.split("|"):
+            bare = fold(each.strip("*"))
+            if each.startswith("*"):
+                within.append(bare + ("" if each.endswith("*") else "\0"))
+            elif each.endswith("*"):
+                starts.append(bare)
+            else:
+                exact.add(bare)
+        return cls(frozenset(exact), tuple(starts), tuple(within))
+
+    def fits(self, word: str, numerals: Mapping[str, frozenset[str]]) -> bool:
+        if self.number:
+            digits = word.isdecimal() and len(word) < 5 and int(word) in _KINDS[self.number]
+            return digits or word in numerals.get(self.number, ())
+        known = word in self.exact or word.startswith(self.starts)
+        return known or any(each in word + "\0" for each in self.within)
+
+
+_Phrase = tuple[_Part, ...]
+_WRITTEN = re.compile(rf"…|<[\w-]+>|\{{\w+\}}|[{_HAN}](?:\|[{_HAN}])+\??|[{_HAN}]\??|[^\s…<{{{_HAN}]+")
+
+
+def _phrases(written: str) -> Iterator[_Phrase]:
+    """Yield the phrases of a line of a lexicon."""
+    for phrase in filter(None, map(str.strip, written.split(","))):
+        choices: list[tuple[list[str], ...]] = []
+        for part in _WRITTEN.findall(phrase):
+            optional, spelt = part.endswith("?"), part.rstrip("?")
+            composed = spelt[0] in "…<{" or "|" in spelt or "*" in spelt
+            # apostrophes and hyphens divide: "m'a" is two words
+            pieces = [spelt] if composed else _WORD.findall(fold(spelt))
+            choices.append((pieces, []) if optional else (pieces,))
+        for chosen in product(*choices):
+            yield tuple(_Part.read(piece) for pieces in chosen for piece in pieces)
+
+
+class Lexicon:
+    """The phrases of all concepts and languages, found in a text in one pass."""
+
+    def __init__(
+        self, concepts: Mapping[str, Mapping[str, str]], numerals: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        """Read phrases, and what numbers are written with: kind -> language -> words."""
+        self._numerals: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
+        for kind, lines in numerals.items():
+            for language, line in lines.items():
+                self._numerals[language][kind] = frozenset(fold(word.strip()) for word in line.split(","))
+        self._of: dict[tuple[str, str], list[_Phrase]] = {}
+        self._exact: dict[str, list[tuple[str, str, _Phrase]]] = defaultdict(list)
+        self._starts: dict[str, list[tuple[str, str, _Phrase]]] = defaultdict(list)
+        self._other: list[tuple[str, str, _Phrase]] = []
+        for concept, lines in concepts.items():
+            for language, line in lines.items():
+                self._of[concept, language] = list(_phrases(line))
+                for phrase in self._of[concept, language]:
+                    self._add((concept, language, phrase))
+
+    def _add(self, entry: tuple[str, str, _Phrase]) -> None:
+        first = entry[2][0]
+        if first.gap or first.concept:
+            raise ValueError(f"a phrase of [{entry[0]}] {entry[1]} begins with no word: begin it with one")
+        for word in first.exact:
+            self._exact[word].append(entry)
+        for start in first.starts:
+            self._starts[start].append(entry)
+        if first.within or first.number:
+            self._other.append(entry)
+
+    def matches(self, text: Sequence[Word]) -> list[Match]:
+        """Return what is found, the longest of each concept at a word."""
+        found: dict[tuple[str, str, int], int] = {}
+        for at, word in enumerate(text):
+            entries = list(self._exact.get(word.text, ()))
+            for length in range(1, len(word.text) + 1):
+                entries += self._starts.get(word.text[:length], ())
+            for concept, language, phrase in (*entries, *self._other):
+                key = concept, language, at
+                for end in self._ends(phrase, 0, at, language, text):
+                    found[key] = max(found.get(key, 0), end)
+        return [Match(concept, language, at, end) for (concept, language, at), end in found.items()]
+
+    def _ends(
+        self, phrase: _Phrase, part: int, at: int, language: str, text: Sequence[Word]
+    ) -> Iterator[int]:
+        """Yield where a phrase may end whose parts from `part` on begin at a word."""
+        if part == len(phrase):
+            yield at
+            return
+        if at >= len(text) or (at > 0 and part > 0 and text[at].sentence != text[at - 1].sentence):
+            return
+        here = phrase[part]
+        if here.gap:
+            for skipped in range((GAP_CHINESE if language == _CHINESE else GAP) + 1):
+                yield from self._ends(phrase, part + 1, at + skipped, language, text)
+        elif here.concept:
+            for inner in self._of.get((here.concept, language), ()):
+                for end in self._ends(inner, 0, at, language, text):
+                    yield from self._ends(phrase, part + 1, end, language, text)
+        elif here.fits(text[at].text, self._numerals.get(language, {})):
+            yield from self._ends(phrase, part + 1, at + 1, language, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Concepts that must stand near each other, one of each group, and those that must not."""
+
+    groups: tuple[frozenset[str], ...]
+    absent: frozenset[str]
+    whole: bool  # of the text, not of one sentence
+
+    @classmethod
+    def read(cls, written: str) -> Rule:
+        """Read a rule as it is written: see the head of this module."""
+        whole, parts = written.startswith("text:"), written.removeprefix("text:").split()
+        groups = tuple(frozenset(part.split("|")) for part in parts if part[0] != "-")
+        return cls(groups, frozenset(part[1:] for part in parts if part[0] == "-"), whole)
+
+    def concepts(self) -> frozenset[str]:
+        """Return every concept that it names."""
+        return self.absent.union(*self.groups)
+
+    def found(self, matches: Iterable[Match], text: Sequence[Word]) -> tuple[Match, ...] | None:
+        """Return the matches of one language that satisfy it, or None."""
+        by_place: dict[int, list[Match]] = defaultdict(list)
+        for match in matches:
+            by_place[0 if self.whole else text[match.start].sentence].append(match)
+        for here in by_place.values():
+            if any(match.concept in self.absent for match in here):
+                continue
+            candidates = [[match for match in here if match.concept in group] for group in self.groups]
+            for chosen in product(*candidates) if all(candidates) else ():
+                if self._near(chosen) and not any(
+                    a.overlaps(b) for i, a in enumerate(chosen) for b in chosen[:i] if a.language != _CHINESE
+                ):
+                    return chosen
+        return None
+
+    def _near(self, chosen: tuple[Match, ...]) -> bool:
+        if self.whole:
+            return True
+        reach = REACH_CHINESE if chosen[0].language == _CHINESE else REACH
+        return max(match.end for match in chosen) - min(match.start for match in chosen) <= reach
