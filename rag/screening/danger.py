@@ -6,6 +6,7 @@ classes in words.toml, and a file a class with its own concepts and the rules th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -22,14 +23,17 @@ _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 @dataclass(frozen=True, slots=True)
 class _Grammar:
     lexicon: Lexicon
+    frequent: Lexicon  # words by which languages are told apart
+    letters: Mapping[str, frozenset[str]]  # language -> those that few languages have
     shared: frozenset[str]  # concepts of persons, denial and such: never denied themselves
     rules: Mapping[str, tuple[Rule, ...]]
 
 
 @cache
 def _grammar() -> _Grammar:
-    shared = data("rag.screening", "danger/words")
-    concepts = {name: lines for name, lines in shared.items() if name != "numerals"}
+    shared = dict(data("rag.screening", "danger/words"))
+    numerals, letters, speech = (shared.pop(name) for name in ("numerals", "letters", "speech"))
+    concepts = dict(shared)
     rules = {}
     for danger in CLASSES:
         read = data("rag.screening", f"danger/{danger}")
@@ -38,7 +42,9 @@ def _grammar() -> _Grammar:
     unknown = {name for of in rules.values() for rule in of for name in rule.concepts()} - set(concepts)
     if unknown:
         raise ValueError(f"rules of danger name concepts without words: {', '.join(sorted(unknown))}")
-    return _Grammar(Lexicon(concepts, shared["numerals"]), frozenset(shared) - {"numerals"}, rules)
+    signs = {language: frozenset(each) for language, each in letters.items()}
+    frequent = Lexicon({"speech": speech}, {})
+    return _Grammar(Lexicon(concepts, numerals), frequent, signs, frozenset(shared), rules)
 
 
 @lru_cache(maxsize=QUESTIONS)
@@ -48,33 +54,39 @@ def classes(question: str) -> Mapping[str, bool]:
     What is denied, meant figuratively or long past is none.
     """
     grammar, text = _grammar(), words(question)
-    found: dict[str, list[Match]] = {}
-    for match in grammar.lexicon.matches(text):
-        found.setdefault(match.language, []).append(match)
-    everywhere = found.pop("any", [])
+    spoken = _spoken(question, text, grammar)
     told: dict[str, bool] = {}
-    for language in _spoken(found) or [*found, "any"]:
+    for language in spoken or grammar.lexicon.languages:
+        matches = grammar.lexicon.matches(text, (language, "any"))
         for danger in CLASSES:
-            now = _tells(danger, [*found.get(language, ()), *everywhere], text, grammar)
+            now = _tells(danger, matches, text, grammar, sure=bool(spoken))
             if now is not None:
                 told[danger] = told.get(danger, False) or now
     return told
 
 
-def _spoken(found: Mapping[str, Sequence[Match]]) -> list[str]:
-    """Return the languages that a text may be in, the likeliest first; [] where no frequent word tells."""
-    counts = {
-        language: sum(match.concept == "speech" for match in matches) for language, matches in found.items()
-    }
+def _spoken(question: str, text: Sequence[Word], grammar: _Grammar) -> list[str]:
+    """Return the languages that a text may be in, the likeliest first; [] where nothing tells.
+
+    Frequent words tell, and letters that few languages have.
+    """
+    counts = Counter(match.language for match in grammar.frequent.matches(text, grammar.frequent.languages))
+    for sign in question.casefold():
+        counts.update(language for language, signs in grammar.letters.items() if sign in signs)
     most = max(counts.values(), default=0)
-    likely = [language for language, count in counts.items() if count and count >= SHARE * most]
-    return sorted(likely, key=lambda language: -counts[language])
+    return [language for language, count in counts.most_common() if count >= SHARE * most]
 
 
-def _tells(danger: str, matches: Sequence[Match], text: Sequence[Word], grammar: _Grammar) -> bool | None:
-    """Tell whether the matches of one language tell of a danger (True), only name it (False), or neither."""
+def _tells(
+    danger: str, matches: Sequence[Match], text: Sequence[Word], grammar: _Grammar, *, sure: bool
+) -> bool | None:
+    """Tell whether the matches of one language tell of a danger (True), only name it (False), or neither.
+
+    Where nothing tells that a text is in this language (not `sure`), one of its words in a text of another
+    is no danger: "remboursement" begins as an Albanian verb does.
+    """
     figurative = [m for m in matches if m.concept.endswith("-figurative")]
-    denials = [m for m in matches if m.concept == "neg"]
+    denials = [m for m in matches if m.concept in ("neg", "neg-after")]
     plain = [
         match
         for match in matches
@@ -85,6 +97,8 @@ def _tells(danger: str, matches: Sequence[Match], text: Sequence[Word], grammar:
     for rule in grammar.rules[danger]:
         chosen = rule.found(plain, text)
         if chosen is None:
+            continue
+        if not sure and chosen[0].language != "zh" and sum(match.end - match.start for match in chosen) < 2:
             continue
         sentence = text[chosen[0].start].sentence
         spoken = {match.concept for match in plain if text[match.start].sentence == sentence}
@@ -99,7 +113,7 @@ def _tells(danger: str, matches: Sequence[Match], text: Sequence[Word], grammar:
 def _denies(denial: Match, match: Match, text: Sequence[Word]) -> bool:
     if denial.overlaps(match):
         return False
-    first, last = sorted((denial, match), key=lambda each: each.start)
-    between = _BEFORE if first is denial else _AFTER
+    behind = denial.concept == "neg-after"
+    first, last = (match, denial) if behind else (denial, match)
     same = text[first.end - 1].clause == text[last.start].clause
-    return same and last.start - first.end <= between
+    return same and 0 <= last.start - first.end <= (_AFTER if behind else _BEFORE)

@@ -4,7 +4,7 @@ A lexicon is data: concept -> language -> phrases, with commas between them. A p
 written, of which each may be
 
 - `frapp*`, `*ضرب*`: any word that begins so, that has this in it
-- `met|mis`: one of several; `a?`: there or not
+- `met|mis`: one of several words; `(à la rue|dehors)`: one of several phrases; `a?`: there or not
 - `…`: up to three words (six characters of Chinese)
 - `<hits>`: a phrase of another concept
 - `{minor}`, `{old}`, `{year}`, `{number}`: a number of that kind
@@ -24,8 +24,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, field
+from itertools import chain, product
 
 from rag.text.article_numbers import chinese_number
 from rag.text.patterns import plain
@@ -130,9 +130,22 @@ _Phrase = tuple[_Part, ...]
 _WRITTEN = re.compile(rf"…|<[\w-]+>|\{{\w+\}}|[{_HAN}](?:\|[{_HAN}])+\??|[{_HAN}]\??|[^\s…<{{{_HAN}]+")
 
 
+_GROUP = re.compile(r"\(([^()]*)\)")
+
+
+def _expanded(phrase: str) -> Iterator[str]:
+    """Yield a phrase with one choice of each group."""
+    found = _GROUP.search(phrase)
+    if found is None:
+        yield phrase
+        return
+    for choice in found[1].split("|"):
+        yield from _expanded(f"{phrase[: found.start()]}{choice}{phrase[found.end() :]}")
+
+
 def _phrases(written: str) -> Iterator[_Phrase]:
     """Yield the phrases of a line of a lexicon."""
-    for phrase in filter(None, map(str.strip, written.split(","))):
+    for phrase in chain.from_iterable(_expanded(each.strip()) for each in written.split(",") if each.strip()):
         choices: list[tuple[list[str], ...]] = []
         for part in _WRITTEN.findall(phrase):
             optional, spelt = part.endswith("?"), part.rstrip("?")
@@ -144,8 +157,33 @@ def _phrases(written: str) -> Iterator[_Phrase]:
             yield tuple(_Part.read(piece) for pieces in chosen for piece in pieces)
 
 
+@dataclass(slots=True)
+class _Index:
+    """The phrases of one language, by their first word."""
+
+    exact: dict[str, list[tuple[str, _Phrase]]] = field(default_factory=lambda: defaultdict(list))
+    starts: dict[str, list[tuple[str, _Phrase]]] = field(default_factory=lambda: defaultdict(list))
+    other: list[tuple[str, _Phrase]] = field(default_factory=list)
+
+    def add(self, concept: str, phrase: _Phrase) -> None:
+        first = phrase[0]
+        for word in first.exact:
+            self.exact[word].append((concept, phrase))
+        for start in first.starts:
+            self.starts[start].append((concept, phrase))
+        if first.within or first.number:
+            self.other.append((concept, phrase))
+
+    def candidates(self, word: str) -> Iterator[tuple[str, _Phrase]]:
+        """Yield the phrases that may begin with a word."""
+        yield from self.exact.get(word, ())
+        for length in range(1, len(word) + 1):
+            yield from self.starts.get(word[:length], ())
+        yield from self.other
+
+
 class Lexicon:
-    """The phrases of all concepts and languages, found in a text in one pass."""
+    """The phrases of all concepts and languages."""
 
     def __init__(
         self, concepts: Mapping[str, Mapping[str, str]], numerals: Mapping[str, Mapping[str, str]]
@@ -156,37 +194,30 @@ class Lexicon:
             for language, line in lines.items():
                 self._numerals[language][kind] = frozenset(fold(word.strip()) for word in line.split(","))
         self._of: dict[tuple[str, str], list[_Phrase]] = {}
-        self._exact: dict[str, list[tuple[str, str, _Phrase]]] = defaultdict(list)
-        self._starts: dict[str, list[tuple[str, str, _Phrase]]] = defaultdict(list)
-        self._other: list[tuple[str, str, _Phrase]] = []
+        self._index: dict[str, _Index] = defaultdict(_Index)
         for concept, lines in concepts.items():
             for language, line in lines.items():
                 self._of[concept, language] = list(_phrases(line))
                 for phrase in self._of[concept, language]:
-                    self._add((concept, language, phrase))
+                    if phrase[0].gap or phrase[0].concept:
+                        raise ValueError(f"a phrase of [{concept}] {language} begins with no word: {line}")
+                    self._index[language].add(concept, phrase)
 
-    def _add(self, entry: tuple[str, str, _Phrase]) -> None:
-        first = entry[2][0]
-        if first.gap or first.concept:
-            raise ValueError(f"a phrase of [{entry[0]}] {entry[1]} begins with no word: begin it with one")
-        for word in first.exact:
-            self._exact[word].append(entry)
-        for start in first.starts:
-            self._starts[start].append(entry)
-        if first.within or first.number:
-            self._other.append(entry)
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that have phrases; "any" is none."""
+        return tuple(sorted(set(self._index) - {"any"}))
 
-    def matches(self, text: Sequence[Word]) -> list[Match]:
-        """Return what is found, the longest of each concept at a word."""
+    def matches(self, text: Sequence[Word], languages: Iterable[str]) -> list[Match]:
+        """Return what is found in some languages, the longest of each concept at a word."""
         found: dict[tuple[str, str, int], int] = {}
-        for at, word in enumerate(text):
-            entries = list(self._exact.get(word.text, ()))
-            for length in range(1, len(word.text) + 1):
-                entries += self._starts.get(word.text[:length], ())
-            for concept, language, phrase in (*entries, *self._other):
-                key = concept, language, at
-                for end in self._ends(phrase, 0, at, language, text):
-                    found[key] = max(found.get(key, 0), end)
+        for language in languages:
+            index = self._index[language]
+            for at, word in enumerate(text):
+                for concept, phrase in index.candidates(word.text):
+                    for end in self._ends(phrase, 0, at, language, text):
+                        key = concept, language, at
+                        found[key] = max(found.get(key, 0), end)
         return [Match(concept, language, at, end) for (concept, language, at), end in found.items()]
 
     def _ends(
