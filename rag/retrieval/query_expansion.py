@@ -20,7 +20,12 @@ from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Rem
 from rag.text import surface_forms
 from rag.types import Doubles, Floats, Ints, WordShare
 
-_ARRAYS = {"indptr": np.int64, "indices": np.int32, "adds": np.float32, "shares": np.float32}
+_ARRAYS = {
+    "indptr": (np.int64,),
+    "indices": (np.int32, np.uint16),  # the narrow one where every position fits
+    "adds": (np.float32,),
+    "shares": (np.float32,),
+}
 # of Jelinek & Mercer (1980): how much of a term's likelihood in an article is that in all articles
 SMOOTHING = 0.5
 RECENT = 4  # questions: a search, what is told of it and its explanation ask for the same one's words
@@ -34,7 +39,7 @@ class LawWords:
     """
 
     indptr: npt.NDArray[np.int64]  # (n_terms + 1,), terms as in `TranslationModel.law_terms`
-    indices: npt.NDArray[np.int32]  # positions of articles, ascending in each term
+    indices: npt.NDArray[np.int32 | np.uint16]  # positions of articles, ascending in each term
     adds: Floats  # what the term adds to their BM25
     shares: Floats  # its weighted part of all terms of the article, 0 to 1
 
@@ -51,8 +56,13 @@ class LawWords:
         adds, parts = (sp.csc_array(matrix[:, columns]) for matrix in (scores, shares))
         adds.sort_indices()
         parts.sort_indices()
-        arrays = zip((adds.indptr, adds.indices, adds.data, parts.data), _ARRAYS.values(), strict=True)
-        return cls(*(array.astype(dtype) for array, dtype in arrays))
+        fits = adds.shape[0] <= np.iinfo(np.uint16).max + 1
+        return cls(
+            adds.indptr.astype(np.int64),
+            adds.indices.astype(np.uint16 if fits else np.int32),
+            adds.data.astype(np.float32),
+            parts.data.astype(np.float32),
+        )
 
     def save(self, folder: Path) -> None:
         """Write the arrays under the folder."""
@@ -69,7 +79,7 @@ class LawWords:
         arrays = {name: np.load(path, mmap_mode="r", allow_pickle=False) for name, path in paths.items()}
         for name, array in arrays.items():
             held = int(arrays["indptr"][-1]) if name != "indptr" else len(array)
-            if array.dtype != _ARRAYS[name] or array.shape != (held,):
+            if array.dtype not in _ARRAYS[name] or array.shape != (held,):
                 raise BadInput(f"{paths[name]} holds {array.dtype} of {array.shape}, not {held} numbers")
         return cls(**{name: np.asarray(array) for name, array in arrays.items()})
 

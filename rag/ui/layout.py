@@ -103,16 +103,16 @@ def masthead(t: Interface) -> None:
         skip = tag("a", t("Go to the content"), href=f"#{CONTENT}", class_="pd-skip")
         st.html(tag("header", skip, tag("h1", "Pandect"), motto, promise, class_="pd-masthead"))
         codes = list(LANGUAGES)
-        st.radio(
-            t("Language of the page"),
-            codes,
-            index=codes.index(t.language),
-            format_func=lambda code: LANGUAGES[code],
-            key="interface",
-            on_change=_remember_language,
-            horizontal=True,
-            label_visibility="collapsed",
-        )
+        with st.popover(t("Language: {language}", language=LANGUAGES[t.language]), key="languages"):
+            st.radio(
+                t("Language of the page"),
+                codes,
+                index=codes.index(t.language),
+                format_func=lambda code: LANGUAGES[code],
+                key="interface",
+                on_change=_remember_language,
+                label_visibility="collapsed",
+            )
 
 
 @lru_cache(maxsize=len(LANGUAGES))
@@ -152,7 +152,7 @@ def footer(engine: Engine, t: Interface) -> None:
     st.html(join(last, question_html))  # one element: every element costs
 
 
-AT_ONCE = 3  # contacts that stand open; under an alarm those of that danger stand above everything
+AT_ONCE = 2  # contacts that stand open; under an alarm those of that danger stand above everything
 
 
 @lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed

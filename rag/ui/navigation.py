@@ -13,7 +13,7 @@ from rag.ui.i18n import LANGUAGES, N_, Interface
 
 ASK = ""
 BROWSE = "browse"  # also its address: /browse
-COMPARE = "compare"
+COMPARE = "compare"  # this and the next are reached from "About"
 QUALITY = "quality"
 ABOUT = "about"
 SHEET = "sheet"  # reached from the articles that it prints
@@ -40,7 +40,7 @@ def draw(t: Interface) -> str:
     query = {"lang": st.query_params["lang"]} if "lang" in st.query_params else None
     with st.container(key="pages", horizontal=True):
         for name, page in all_of_them.items():
-            if name != SHEET:
+            if name in (ASK, BROWSE, ABOUT):
                 st.page_link(page, label=t(TITLES[name]), query_params=query)
     layout.content(chosen.url_path)
     return chosen.url_path

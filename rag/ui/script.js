@@ -9,7 +9,9 @@
 // - why links: a link of ours (data-go) is a real one, for another tab or without this script; a plain click
 //   would load Streamlit anew and lose the session, so the address is changed as "back" changes it, to which
 //   Streamlit answers with the new view. The keyboard then goes on from the view's heading (data-arrive).
-// - why print: a text area prints only the lines that it shows; its text is put where print shows it whole.
+// - why stay: what is added to the list stands at its end, and who adds reads on where they are.
+// - why print: a text area prints only the lines that it shows, and that of a question none; their texts are
+//   put where print shows them whole.
 // - why focus after sending: on a phone the articles begin below the screen, and a screen reader should go on
 //   from them. Whoever types on meanwhile is left where they are.
 // - why tend: Streamlit's links between pages are in no landmark, and its boxes are labelled in English only.
@@ -19,6 +21,8 @@
 //   goes on waiting for the box. What was asked is asked again: the page bears a mark of it (data-question),
 //   which tells nothing of it. Other words that stand in the box were not asked, and are only put back. What
 //   is searched within a code is treated alike.
+// - why steps: "back" leads to the question before, which is in no address. An entry of the browser's history
+//   bears a number; the questions wait in this page, and from leaving until a reload where what is kept waits.
 // - why offline: Streamlit says that the server is gone in English, with a command to type, over the page.
 //   Its dialog is closed by its own button (hidden, it would keep the keyboard), and ours stands below.
 // - why unfold: the tables behind "More about this ranking" would be most of an answer's elements, and hardly
@@ -111,6 +115,7 @@ if (!window.pandectListens) {
     if (close) close.click();
   };
   const KEPT = "pandect-question";
+  const STEPS = "pandect-steps";
   const BOXES = {question: ".st-key-question textarea", within: ".st-key-within input"};
   const boxOf = (name) => document.querySelector(BOXES[name]);
   const mark = (text) => {  // as `mark` in browser.py
@@ -127,17 +132,23 @@ if (!window.pandectListens) {
     }
   };
   let kept = {};  // name of a box -> what waits for it
+  let steps = [""];  // what was asked at each step; nothing at the first
   const since = {};  // name of a box -> when it was first there
   const sentAgain = new Set();  // names of boxes
   try {
     const [arrival] = performance.getEntriesByType("navigation");
     const again = document.wasDiscarded || ["reload", "back_forward"].includes(arrival && arrival.type);
-    if (again) kept = JSON.parse(sessionStorage.getItem(KEPT)) || {};
+    if (again) {
+      kept = JSON.parse(sessionStorage.getItem(KEPT)) || {};
+      steps = JSON.parse(sessionStorage.getItem(STEPS)) || steps;
+    }
     sessionStorage.removeItem(KEPT);
+    sessionStorage.removeItem(STEPS);
   } catch { kept = {}; }  // a browser that stores nothing: the box is empty, as it would be
   window.addEventListener("pagehide", () => {
     listen();
     const waits = {...kept};
+    if (steps.length > 1) try { sessionStorage.setItem(STEPS, JSON.stringify(steps)); } catch { /* as above */ }
     for (const name in BOXES) {
       const box = boxOf(name);
       const text = box ? box.value : lastAsked[name];
@@ -173,6 +184,41 @@ if (!window.pandectListens) {
   for (const each of ["keydown", "pointerdown"]) {
     document.addEventListener(each, (event) => { if (event.isTrusted) leave(); }, true);
   }
+  const stepOf = (state) => (state && Number.isInteger(state.pandect) ? state.pandect : -1);
+  let step = Math.max(stepOf(history.state), 0);  // where the page is
+  let wanted = -1;  // where the browser went and the page is not yet
+  const put = (number, change) => {
+    step = number;
+    history[change]({...history.state, pandect: step}, "");
+  };
+  const takeStep = () => {  // the address may have changed since, which makes an entry without a number
+    const box = boxOf("question");
+    const change = stepOf(history.state) < 0 ? "replaceState" : "pushState";
+    if (!box || !box.value || box.value === steps[step] || !isAsked("question", box.value)) {
+      if (change === "replaceState") put(step, change);
+      return;
+    }
+    steps = [...steps.slice(0, step + 1), box.value];
+    put(step + 1, change);
+  };
+  const goToStep = () => {
+    const box = boxOf("question");
+    if (!box) return;
+    const text = steps[wanted];
+    step = wanted;
+    wanted = -1;
+    if (text === undefined || (text && isAsked("question", text))) return;
+    sent();
+    if (!text) return document.querySelector(".st-key-restart button")?.click();
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(box), "value").set.call(box, text);
+    box.dispatchEvent(new Event("input", {bubbles: true}));
+    setTimeout(() => send(box), 100);
+  };
+  window.addEventListener("popstate", (event) => {
+    if (stepOf(event.state) < 0 || stepOf(event.state) === step) return;
+    wanted = stepOf(event.state);
+    setTimeout(look, 100);  // Streamlit may have nothing to do
+  });
   let turned = false;
   let waits = false;
   const look = () => {
@@ -184,6 +230,8 @@ if (!window.pandectListens) {
     if (app.dataset.testScriptState === "notRunning") {
       listen();
       putBack();
+      if (wanted >= 0) goToStep();
+      else if (!Object.keys(kept).length) takeStep();
     }
     const late = Date.now() - asked > 15000;
     if (asked && !late && turned && app.dataset.testScriptState === "notRunning") found();
@@ -204,22 +252,38 @@ if (!window.pandectListens) {
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     const seen = document.querySelector("[data-arrive]");
+    const cards = () => [...document.querySelectorAll(".pd-card")];
+    const adds = new URL(link.href).searchParams.get("add");
+    const place = adds && {card: cards().indexOf(link.closest(".pd-card")), top: link.getBoundingClientRect().top};
     history.pushState({}, "", link.href);
     window.dispatchEvent(new PopStateEvent("popstate", {state: {}}));
     const watch = new MutationObserver(() => {
       const heading = document.querySelector("[data-arrive]");
       if (!heading || (seen && heading.dataset.arrive === seen.dataset.arrive)) return;
+      const said = place && cards()[place.card]?.querySelector(`[data-added="${CSS.escape(adds)}"]`);
+      if (place && !said) return;
       watch.disconnect();
+      if (said) return stay(said, place.top);
       heading.focus();
       heading.scrollIntoView();
     });
     watch.observe(document.body, {childList: true, subtree: true, attributes: true});
     setTimeout(() => watch.disconnect(), 10000);
   });
+  const stay = (said, top) => {
+    for (let around = said.closest("details"); around; around = around.parentElement.closest("details"))
+      around.open = true;
+    said.focus({preventScroll: true});
+    const main = document.querySelector("[data-testid=stMain]");
+    main.scrollTop += said.getBoundingClientRect().top - top;
+  };
   const facts = () => {
     const box = document.querySelector(".st-key-facts textarea");
     const copy = document.querySelector(".pd-facts");
     if (box && copy) copy.textContent = box.value;
+    listen();
+    const asked = document.querySelector(".pd-print-only");
+    if (asked) asked.textContent = lastAsked.question || "";
   };
   window.addEventListener("beforeprint", facts);
   document.addEventListener("click", (event) => {

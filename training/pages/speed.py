@@ -177,10 +177,12 @@ def _clicks(tab: Page) -> dict[str, list[float]]:
     if box.count() == 0:  # the last question found nothing
         return {}
     shares = [_click(tab, box, condition if n % 2 == 0 else f"!{condition}") for n in range(2 * REPETITIONS)]
-    languages = [
-        _click(tab, tab.get_by_text(name, exact=True), f"document.documentElement.lang === '{code}'")
-        for name, code in (("English", "en"), ("Français", "fr")) * REPETITIONS
-    ]
+    languages = []
+    for name, code in (("English", "en"), ("Français", "fr")) * REPETITIONS:
+        choice = tab.get_by_text(name, exact=True)
+        if not choice.is_visible():
+            tab.locator(".st-key-languages button").click()
+        languages.append(_click(tab, choice, f"document.documentElement.lang === '{code}'"))
     opened, details = "document.querySelector('.pd-card details[open]')", tab.locator(".pd-card .pd-more")
     why = [_click(tab, each.locator("summary").first, opened) for each in details.all()[:1]]
     return {"the question goes along": shares, "language of the page": languages, "why": why}

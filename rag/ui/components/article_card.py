@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+from itertools import chain
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ from rag.engine.result import Explanation
 from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article, Shown, Why
-from rag.ui.components.article_history import badge, label
+from rag.ui.components.article_history import label, text_date
 from rag.ui.components.entries import article_entry, link_to, mention_entries, need_entry, title
 from rag.ui.components.explanation import panel, reasons
 from rag.ui.components.question_form import KEY, LAW_TYPES
@@ -35,7 +36,9 @@ READ_WITH = 3  # articles to be read beside one that are shown on its card
 _References = tuple[tuple[str, tuple[Mention, ...], int], ...]
 
 
-def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Html:
+def neighbours(
+    article: Article, law: Law, t: Interface, card: CorpusCard, shown: Collection[str] = ()
+) -> Html:
     """Return the neighbourhood of an article of a card, folded; nothing for one that is not in the corpus."""
     if article.id not in law.articles:
         return Html()
@@ -43,10 +46,14 @@ def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Ht
     adjacent = tuple(each for each in (previous, after) if each is not None)
     to, by = law.refers_to(article.id), law.referred_by(article.id)
     lists = ((t("It refers to"), to[:MOST], len(to)), (t("Referred to by"), by.nearest(MOST), len(by)))
-    locale, articles = st.query_params.get("lang"), st.query_params.get(KEY)
-    if len(locale or "") + len(articles or "") > LONGEST:  # somebody typed it: nothing that long is kept
-        return _around.__wrapped__(article, adjacent, lists, t, card, locale, articles)
-    return _around(article, adjacent, lists, t, card, locale, articles)
+    near = (
+        each.id for each in chain(adjacent, (mention.article for _, found, _ in lists for mention in found))
+    )
+    held = frozenset(i for i in near if i in shown)
+    here = st.query_params.get("lang"), st.query_params.get(KEY)
+    if sum(len(each or "") for each in here) > LONGEST:  # somebody typed it: nothing that long is kept
+        return _around.__wrapped__(article, adjacent, lists, t, card, here, held)
+    return _around(article, adjacent, lists, t, card, here, held)
 
 
 def read_with(
@@ -93,18 +100,20 @@ def _around(
     lists: _References,
     t: Interface,
     card: CorpusCard,
-    locale: str | None,
-    situation: str | None,
+    here: tuple[str | None, str | None],
+    held: frozenset[str],
 ) -> Html:
     """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
 
-    The locale, and what was said of the asker, are those of the address: every link repeats them.
+    `here` is the locale, and what was said of the asker, of the address: every link repeats them. The
+    articles in `held` stand on the page already.
     """
 
     def add(other: Article) -> Html:
-        to = address(
-            "", add=listed([other.id]), **{KEY: situation}
-        )  # the same question, with one article more
+        if other.id in held:
+            said = t("Already in your list")
+            return tag("span", said, class_="pd-added", tabindex="-1", data_added=other.id)
+        to = address("", add=listed([other.id]), **{KEY: here[1]})  # the same question, one article more
         label = t("Add {article}", article=title(other, t, card))
         return go(t("Add to the list"), to, aria_label=label, class_="pd-add")
 
@@ -139,6 +148,7 @@ class View:
     ranked: bool = True  # by a question; articles of a link have neither rank nor reason
     facts: Mapping[str, ArticleFacts] = field(default_factory=dict)  # of article ids: `Engine.facts`
     today: date | None = None  # None: the day it is
+    listed: frozenset[str] = frozenset()  # article ids that stand on the page
 
 
 def card_html(
@@ -155,18 +165,19 @@ def card_html(
     number = tag("span", title(article, t, card), class_="pd-number")
     titled = tag("h3", number, " ", tag("span", article.code, class_="pd-code", lang=law), id=heading)
     likely = tag("span", t("very probably answers"), class_="pd-badge pd-likely") if marked else ""
-    marks = (tag("span", label, class_="pd-badge") for label in badges(article, card, view.day, t))
+    first = shown.rank == 1 or not view.ranked  # what all cards of a list have is said at its first
+    marks = (tag("span", mark, class_="pd-badge") for mark in badges(article, card, view.day, t, kind=first))
     rank = rank_html(shown.rank, t) if view.ranked else ""
     return tag(
         "article",
-        tag("header", rank, titled, likely, *marks, badge(article, card, t, view.today)),
+        tag("header", rank, titled, likely, *marks),
         tag("div", _path(article, t), _passage(shown, view) if article.text else "", lang=law),
         facts_html(article, view.facts.get(article.id, NO_FACTS), card, t),
         _whole(article, card, t) if article.text else unsummarised(article, card, t),
         _reasons(shown, view, explanation),
         read_with(article, view.law, t, card, READ_WITH) if view.law is not None else "",
-        neighbours(article, view.law, t, card) if view.law is not None else "",
-        foot(article, card, t),
+        neighbours(article, view.law, t, card, view.listed) if view.law is not None else "",
+        foot(article, card, t, view.today or date.today()),
         class_="pd-card",
         aria_labelledby=heading,
     )
@@ -213,16 +224,22 @@ def rank_html(rank: int, t: Interface) -> Html:
     return tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(rank), class_="pd-rank")
 
 
-def badges(article: Article, card: CorpusCard, day: date | None, t: Interface) -> Iterator[str]:
-    """Yield what marks an article: not in force on the day that was asked for, of a region, a summary."""
+def badges(
+    article: Article, card: CorpusCard, day: date | None, t: Interface, *, kind: bool = True
+) -> Iterator[str]:
+    """Yield what marks an article: not in force on the day asked for, of a region, and a summary (`kind`)."""
     if outdated := label(article, day, t):
         yield outdated
     if article.region:
         yield region_name(article.region, t.language)
     elif article.law_type in LAW_TYPES:
         yield t(LAW_TYPES[article.law_type])
-    if card.text_kind == "summary" and article.text:
+    if kind and _is_summary(article, card):
         yield t("unofficial summary")
+
+
+def _is_summary(article: Article, card: CorpusCard) -> bool:
+    return card.text_kind == "summary" and bool(article.text)
 
 
 @lru_cache(maxsize=CACHED_CARDS)
@@ -266,11 +283,11 @@ def _whole(article: Article, card: CorpusCard, t: Interface) -> Html:
 
 
 @lru_cache(maxsize=CACHED_CARDS)
-def foot(article: Article, card: CorpusCard, t: Interface) -> Html:
+def foot(article: Article, card: CorpusCard, t: Interface, today: date) -> Html:
     """Return the ways on (official text, citation) and the line that says where the text comes from."""
     cite = citation(article, card)
     # what is pasted elsewhere must still say of when it is, and whether it is a summary
-    notes = [t("unofficial summary")] if card.text_kind == "summary" and article.text else []
+    notes = [t("unofficial summary")] if _is_summary(article, card) else []
     day = card.dated(article.code)
     if day is not None:
         notes.append(t("text: {month} {year}", month=t(MONTHS[day.month - 1]), year=day.year))
@@ -279,9 +296,9 @@ def foot(article: Article, card: CorpusCard, t: Interface) -> Html:
     pasted = t.with_note(cite, t.listed(notes)) if notes else cite
     copy = copy_button(t("Copy the citation"), pasted, t("Copied"))
     found = official_link(article, card, t) if article.text else ""  # else it stands above, and alone
-    official = join(found, " · ") if found else ""
-    ways = tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways")
-    return tag("footer", ways, tag("p", " · ".join(_facts(article, card, t)), class_="pd-source"))
+    dot = tag("span", " · ", class_="pd-dotted") if found else ""
+    ways = tag("p", found, dot, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways")
+    return tag("footer", ways, tag("p", " · ".join(_facts(article, card, t, today)), class_="pd-source"))
 
 
 def official_link(article: Article, card: CorpusCard, t: Interface, label: str = "") -> Html:
@@ -370,8 +387,12 @@ def fact_lines(article: Article, facts: ArticleFacts, card: CorpusCard, t: Inter
         yield t.sentences(t("To know:"), facts.note)
 
 
-def _facts(article: Article, card: CorpusCard, t: Interface) -> Iterator[str]:
-    """Yield from when to when the article is in force, and where the text comes from."""
+def _facts(article: Article, card: CorpusCard, t: Interface, today: date) -> Iterator[str]:
+    """Yield what the text is and of when, from when to when it is in force, and where it comes from."""
+    if _is_summary(article, card):
+        yield t("unofficial summary")
+    if dated := text_date(article.code, card, t, today):
+        yield dated
     if article.valid_from is not None:
         yield t("in force since {day}", day=t.day(article.valid_from))
     if article.valid_to is not None:

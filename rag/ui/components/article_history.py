@@ -163,12 +163,6 @@ def text_date(code: str, card: CorpusCard, t: Interface, today: date | None = No
     return t(message, month=t(MONTHS[day.month - 1]), year=day.year)
 
 
-def badge(article: Article, card: CorpusCard, t: Interface, today: date | None = None) -> Html:
-    """Return the badge with the date of the text; quiet, as ten cards bear it."""
-    said = text_date(article.code, card, t, today)
-    return tag("span", said, class_="pd-dated") if said else Html()
-
-
 def label(article: Article, day: date | None, t: Interface) -> str:
     """Return what marks an article that is not in force on the day that was asked for, else nothing."""
     if day is None or in_force(article, day):

@@ -86,45 +86,32 @@ _PLACE = N_("For example: and how long does it take?")
 _READ = N_(
     "Your question was joined to the one before, so that it can be understood alone. Change it if you like."
 )
-_NEXT, _WHOLE, _ASKS, _TALK = "further", "whole_question", "asks_whole", "conversation"  # in the session
+_NEXT, _JOINED, _TALK = "further", "joined", "conversation"  # in the session
 
 
 def draw_follow_up(question: str, analyser: Analyser, t: Interface) -> None:
-    """Draw the box beneath the articles of a question."""
+    """Draw the box beneath the articles of a question; it is empty for every new one."""
     talk: Conversation = st.session_state.get(_TALK, Conversation())
     if talk.questions[-1:] != (question.strip(),):  # one asked in the box above begins another conversation
         talk = st.session_state[_TALK] = Conversation().then(question)
-    with st.container(key="followup"):
-        st.html(tag("h2", t("Ask further"), class_="pd-small"))
-        with st.form("further_form", border=False):
-            st.text_input(t("Your next question"), key=_NEXT, placeholder=t(_PLACE))
-            st.form_submit_button(t("Continue"), on_click=_say, args=(talk, analyser))
-        if st.session_state.get(_ASKS) != question:
-            return
-        with st.form("whole_form", border=False):
-            st.html(tag("p", t(_READ), class_="pd-hint", role="status"))
-            st.text_area(t("The question as it will be asked"), key=_WHOLE, height=112)
-            st.form_submit_button(t("Ask this"), type="primary", on_click=_ask_whole, args=(talk,))
-
-
-def _say(talk: Conversation, analyser: Analyser) -> None:
-    """Take a follow-up: one that stands alone is asked, another is shown whole first; for a callback."""
-    question: StandaloneQuestion = standalone(talk, st.session_state[_NEXT], analyser)
-    st.session_state.pop(_ASKS, None)
-    if question.how is RewriteMethod.AS_TYPED:
-        _ask(talk, question.text)
-    else:
-        st.session_state[_WHOLE] = question.text
-        st.session_state[_ASKS] = talk.questions[-1]
-
-
-def _ask_whole(talk: Conversation) -> None:
-    _ask(talk, st.session_state[_WHOLE])
-
-
-def _ask(talk: Conversation, question: str) -> None:
-    if question.strip():
-        st.session_state[_TALK] = talk.then(question)
-        st.session_state["question"] = st.session_state["asked"] = question.strip()
         st.session_state[_NEXT] = ""
-        st.session_state.pop(_ASKS, None)
+    with st.container(key="followup"), st.form("further_form", border=False):
+        st.text_input(t("Your next question"), key=_NEXT, placeholder=t(_PLACE))
+        st.form_submit_button(t("Continue"), on_click=_ask, args=(talk, analyser))
+
+
+def _ask(talk: Conversation, analyser: Analyser) -> None:
+    """Ask a follow-up, joined to what was asked before unless it stands alone; for a callback."""
+    question: StandaloneQuestion = standalone(talk, st.session_state[_NEXT], analyser)
+    if not question.text:
+        return
+    st.session_state[_TALK] = talk.then(question.text)
+    st.session_state["question"] = st.session_state["asked"] = question.text
+    st.session_state[_NEXT] = ""
+    st.session_state[_JOINED] = "" if question.how is RewriteMethod.AS_TYPED else question.text
+
+
+def draw_joined(question: str, t: Interface) -> None:
+    """Say that a follow-up was joined to the question before it; the box above has the whole, to change."""
+    if question and st.session_state.get(_JOINED) == question:
+        st.html(tag("p", t(_READ), class_="pd-hint pd-read-as", role="status"))

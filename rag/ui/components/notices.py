@@ -138,13 +138,16 @@ def draw_steps(result: Result, card: CorpusCard, t: Interface) -> None:
     steps = card.steps_after(result.shown[0].article.id)[:MAX_STEPS]
     if not steps:
         return
-    lines = [
+    lines = [  # the first stands open: what comes later depends on what came of it
         join(in_language(step.text, t.language), " ", site(step.url))
         if step.url
         else in_language(step.text, t.language)
         for step in steps
     ]
-    st.html(tag("section", tag("h2", t("What you can do")), bullets(lines), class_="pd-box pd-steps"))
+    first, rest = bullets(lines[:1]), ""
+    if later := lines[1:]:
+        rest = folded(t("And after that"), bullets(later), class_="pd-more")
+    st.html(tag("section", tag("h2", t("What you can do")), first, rest, class_="pd-box pd-steps"))
 
 
 def in_language(texts: Mapping[str, str], language: str) -> Html:
@@ -163,7 +166,10 @@ def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None
         title = t("This does not seem to be a question of law")
     else:
         return
-    _box(title, tag("p", _scope(card, _ONLY, t)), tips, kind="pd-doubt")
+    scope = (
+        "" if card.by_theme(card.laws) else tag("p", _scope(card, _ONLY, t))
+    )  # of many laws, too much to say
+    _box(title, scope, tips, kind="pd-doubt")
 
 
 def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
@@ -173,10 +179,11 @@ def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     language than the law's, that is what to try, and not its spelling.
     """
     message = t(_DOUBT_CODE if is_code(law) else _DOUBT, title=law) if law else t(_DOUBT_ALL)
-    shown = tag("p", t("The closest ones are shown all the same. What you can try:"))
+    shown = tag("p", t("The closest ones are shown all the same."))
     other = other_language(card.language, t, language_of(question, likely=card.language))
-    tips = (tag("strong", other),) if other else tuple(map(t, _TIPS[:2]))
-    _box(message, shown, _tips(*tips, _people(card, t)), kind="pd-doubt")
+    tips = _tips(*map(t, _TIPS[:2]), _people(card, t))
+    more = tag("p", tag("strong", other)) if other else folded(t("What you can try"), tips, class_="pd-more")
+    _box(message, shown, more, kind="pd-doubt")
 
 
 # The command stands in the error's text ("…: run python -m indexes build belgium to …"); prose ends it.

@@ -101,7 +101,8 @@ def draw(
     head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
     st.html(tag("div", head, *paragraphs, class_="pd-box", role="status"))
     day = options.where.in_force_on if options.where else None
-    view = View(engine.card, engine.analyser, t, day, law, ranked=False, facts=engine.facts)
+    listed = frozenset(article.id for article in found)
+    view = View(engine.card, engine.analyser, t, day, law, ranked=False, facts=engine.facts, listed=listed)
     for n, article in enumerate(found, start=1):
         st.html(card_html(Shown(n, article, 0.0, Why()), view))
     return found
@@ -139,10 +140,16 @@ def take() -> None:
     st.query_params.update({"articles": articles} | {key: value for key, value in more.items() if value})
 
 
+def added(question: str) -> tuple[str, ...]:
+    """Return the ids of the articles that were added to those that the session's question found."""
+    of, ids = st.session_state.get("added", (None, ()))
+    return ids if of == question else ()
+
+
 def draw_evidence(shown: Sequence[Article], view: View, question: str, t: Interface) -> tuple[Article, ...]:
     """Draw the articles that were added to those that the session's question found, and return them."""
-    of, ids = st.session_state.get("added", (None, ()))
-    if of != question or view.law is None:
+    ids = added(question)
+    if not ids or view.law is None:
         return ()
     known = {article.id for article in shown}
     found = tuple(view.law.articles[i] for i in ids if i in view.law.articles and i not in known)

@@ -207,7 +207,13 @@ def draw_box(t: Interface, page: str = "") -> ChoiceBox:
         box = ChoiceBox(hint, st.container())
         if st.form_submit_button(t("Find the articles"), type="primary"):
             st.session_state["asked"] = st.session_state["question"]
+    if st.session_state.get("asked") is not None:  # unseen: the script presses it where "back" leads here
+        st.button(t("Start again"), key="restart", on_click=_restart)
     return box
+
+
+def _restart() -> None:
+    st.session_state["question"], st.session_state["asked"] = "", None
 
 
 def draw_question(

@@ -18,6 +18,7 @@ from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
 from rag.ui.html import join, link, site, tag, web_address
 from rag.ui.i18n import N_, Interface
+from rag.ui.navigation import COMPARE, QUALITY, TITLES, address, go
 from rag.ui.search import NO_ANSWERS, Answers
 
 _IS = N_(
@@ -101,6 +102,8 @@ def render(
         told = [line if line is laws else tag("p", line) for line in lines if line]
         if told:
             st.html(tag("section", tag("h3", name), *told, class_="pd-about"))
+    further = [go(t(TITLES[name]), address(name)) for name in (COMPARE, QUALITY)]
+    st.html(tag("nav", *further, class_="pd-down-to", aria_label=t("Further pages")))
     layout.notice(t)
     layout.footer(engine, t)
 

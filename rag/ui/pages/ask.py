@@ -66,13 +66,17 @@ def render(
     if found is not None:
         result, explained = found
         decision, problem = decide(question, result, engine, answers)
-        page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
+        page = _Page(
+            engine, t, options, answers, typed or "", own, question, result, explained, decision, problem
+        )
         notices.draw_emergency(decision, t, engine.card, engine.law.articles)
     if was_cut:
         notices.truncation_notice(len(typed or ""), t)
     slot = None
     if shared is not None:
-        share.draw(engine, permalink.draw(engine, shared, options, t), shared.question, options.where, t)
+        with header.first:
+            found_by_link = permalink.draw(engine, shared, options, t)
+        share.draw(engine, found_by_link, shared.question, options.where, t)
     elif typed is not None and (not question or (page is not None and page.result.status == "empty")):
         notices.empty(t)
     elif page is not None:
@@ -109,6 +113,7 @@ class _Page:
     t: Interface
     options: question_form.Options
     answers: Answers
+    typed: str  # what was sent, whole
     own: str  # the question without what was said in front of it
     question: str
     result: Result
@@ -122,6 +127,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     engine, result, t = page.engine, page.result, page.t
     alarm = page.decision.grave  # under it nothing else speaks, but for the articles
     if not alarm:
+        dialogue.draw_joined(page.own, t)
         notices.elsewhere(result.elsewhere, engine.card, t)
         notices.screening_notice(page.decision, engine.card, t)
         article_history.renumbering_notices(result, engine.card, t)
@@ -141,14 +147,14 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     alone = len(result.shown) == 1  # its card says what it says
     if page.answers.quoter is not None and page.decision.may_ask and not (alone or result.topic):
         answer_html.draw(page.answers.quoter, result, page.question, cited)
-    if not alarm:
+    if not alarm and page.decision.reason not in notices.SCREENED_REASONS:
         notices.draw_steps(result, engine.card, t)
     slot = _draw_cards(page)
     expansion_chips.draw(page.question, result, t)
-    st.html(tag("div", _way_of_reading(page), class_="pd-hint pd-order"))
+    st.html(folded(t("How to read this list"), _way_of_reading(page), class_="pd-more pd-order"))
     view = _view(page)
     found = [shown.article for shown in result.shown]
-    found += permalink.draw_evidence(found, view, st.session_state["asked"], t)
+    found += permalink.draw_evidence(found, view, page.typed, t)
     share.draw(engine, found, result.question, result.where, t, apart=page.answers.model is None)
     if feedback_store is not None:
         answered = page.answers.quoter is not None or page.answers.model is not None
@@ -161,8 +167,9 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
 
 
 def _view(page: _Page) -> View:
-    engine = page.engine
-    return View(engine.card, engine.analyser, page.t, page.result.in_force_on, engine.law, facts=engine.facts)
+    engine, day = page.engine, page.result.in_force_on
+    listed = frozenset((*(shown.article.id for shown in page.result.shown), *permalink.added(page.typed)))
+    return View(engine.card, engine.analyser, page.t, day, engine.law, facts=engine.facts, listed=listed)
 
 
 def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
@@ -224,8 +231,9 @@ def _heading(page: _Page) -> None:
             result.answer_set,
         )
         likelihood = tag("p", said, class_="pd-sure")
+    asked = tag("p", class_="pd-print-only")  # paper shows no box; the script fills it
     found = tag("h2", heading), likelihood
-    st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
+    st.html(join(asked, tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
 
 
 def _way_of_reading(page: _Page) -> Html:

@@ -19,7 +19,8 @@ from rag.ui.i18n import Interface
 class AskHeader:
     """The upper part of the page, with placeholders for what depends on the law."""
 
-    stage: DeltaGenerator  # all of it: emptied where the law cannot be opened
+    first: DeltaGenerator  # above the box: the articles of a link that was opened
+    stage: DeltaGenerator  # all else: emptied where the law cannot be opened
     shared: permalink.SharedLink | None  # what the address asks to be shown
     box: question_form.ChoiceBox
     options: DeltaGenerator
@@ -32,9 +33,10 @@ def begin(t: Interface) -> AskHeader:
     """
     permalink.take()
     shared = permalink.opened()
+    first = st.container()  # also where no link is shown: the box keeps its place among the elements
     stage = st.empty()
     with stage.container():
         box = question_form.draw_box(t)
         options = st.container()
         layout.notice(t)
-    return AskHeader(stage, shared, box, options)
+    return AskHeader(first, stage, shared, box, options)

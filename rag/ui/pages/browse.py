@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 
 import streamlit as st
 
@@ -12,13 +13,7 @@ from rag.engine.engine import Engine
 from rag.types import Article, Filter, Shown
 from rag.ui import layout
 from rag.ui.components.article_card import NO_FACTS, badges, facts_html, foot, read_with, unsummarised
-from rag.ui.components.article_history import (
-    badge,
-    former_content,
-    new_location,
-    predecessor_note,
-    validity_line,
-)
+from rag.ui.components.article_history import former_content, new_location, predecessor_note, validity_line
 from rag.ui.components.entries import (
     article_entry,
     entry,
@@ -51,7 +46,6 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
         heading(title(article, t, card), f"article {article.id}"),
         tag("span", article.code, class_="pd-code", lang=lang),
         *(tag("span", label, class_="pd-badge") for label in badges(article, card, day, t)),
-        badge(article, card, t),
     )
     changes = [tag("p", line) for line in _changes(article, card, t)]
     st.html(
@@ -66,7 +60,7 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
             facts_html(article, engine.facts.get(article.id, NO_FACTS), card, t),
             read_with(article, law, t, card, REFERRING, level="h3"),
             tag("aside", *changes, class_="pd-changes") if changes else "",
-            foot(article, card, t),
+            foot(article, card, t, date.today()),
             class_="pd-card pd-reading",
         )
     )

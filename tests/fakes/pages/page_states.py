@@ -163,7 +163,9 @@ def _speaks(language: str) -> Callable[[Page], None]:
     def reach(page: Page) -> None:
         ask(page, QUESTION)
         page.locator(".pd-card").nth(2).wait_for()
+        page.locator(".st-key-languages button").click()
         page.get_by_text(language, exact=True).click()
+        page.keyboard.press("Escape")
 
     return reach
 
@@ -242,9 +244,7 @@ FAKE: dict[str, State] = {
     "told": State("?engine=telling&situation=tenant", ".pd-card >> nth=0", _is_told_three_things),
     "asked-back": State("?answers=quoted&engine=sides", ".st-key-clarifying-options button", _asks(SPLIT)),
     "answered-back": State("?answers=quoted&engine=sides", ".st-key-unclarify button", _answers_back),
-    "follow-up": State(
-        "?answers=quoted", ".st-key-whole_question textarea", _asks_further, ".st-key-whole_question"
-    ),
+    "follow-up": State("?answers=quoted", ".pd-read-as", _asks_further),
     "urgent": State("?answers=quoted", ".pd-urgent", _asks("Mon voisin me frappe et menace de me tuer")),
     "laws": State("?engine=laws", ".pd-searched details[open]", _opens_laws),
     "limits": State("?answers=quoted&engine=laws", ".pd-limits details[open]", _opens_limits),

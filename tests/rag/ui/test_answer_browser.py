@@ -121,23 +121,18 @@ def test_every_state_of_an_answer(browser: Browser, fake: Server, state: str, wi
 
 
 @pytest.mark.parametrize("width", [WIDE, 360])
-def test_a_follow_up_is_shown_whole(browser: Browser, fake: Server, width: int) -> None:
+def test_a_follow_up_is_asked_whole_and_stands_in_the_box(browser: Browser, fake: Server, width: int) -> None:
     with visit(browser, f"{fake.url}/?answers=quoted", viewport={"width": width, "height": 900}) as page:
         ask(page, QUESTION)
         box = page.get_by_role("textbox", name="Votre question suivante")
         box.fill(FOLLOW_UP)
         box.press("Enter")
-        whole = page.get_by_role("textbox", name="La question telle qu’elle sera posée")
-        whole.wait_for()
-        picture(page, "followup", width)
-        page.get_by_role("button", name="Poser cette question").click()
-        page.get_by_role("textbox", name="Votre question", exact=True).and_(
-            page.locator("textarea")
-        ).wait_for()
         page.wait_for_function(
             "said => document.querySelector('.st-key-question textarea').value.endsWith(said)", arg=FOLLOW_UP
         )
-        page.get_by_role("button", name="Poser cette question").wait_for(state="detached")
+        page.get_by_text("Votre question a été jointe à la précédente").wait_for()
+        picture(page, "followup", width)
+        assert box.input_value() == ""
         _fits(page)
 
 
@@ -371,6 +366,7 @@ def test_a_page_that_is_drawn_anew_while_it_is_written_goes_on(browser: Browser,
     with asked(browser, site) as page:
         write(page)
         page.locator(".pd-progress").wait_for()
+        page.get_by_role("button", name="Langue").click()
         page.get_by_text("English", exact=True).click()
         page.get_by_text("The answer is finished.").wait_for()
 

@@ -127,6 +127,7 @@ def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: S
         assert page.locator("html").get_attribute("lang") == "en"
         ask(page, QUESTION)
         page.locator(".pd-card").first.wait_for()
+        page.get_by_role("button", name="Language").click()
         page.get_by_text("Français", exact=True).click()
         page.get_by_text("Interrogez la loi avec vos mots.").wait_for()
         page.wait_for_function("document.documentElement.lang === 'fr'")
@@ -141,6 +142,7 @@ def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Bro
     with served(ROOT / "app.py", tmp_path) as server, visit(browser, f"{server.url}/?lang=en") as page:
         ask(page, QUESTION)
         page.locator(".pd-card").first.wait_for()
+        page.get_by_role("link", name="About", exact=True).click()
         page.get_by_role("link", name="Compare", exact=True).click()
         page.locator(".pd-column").nth(2).wait_for()
 

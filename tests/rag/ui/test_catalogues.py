@@ -39,7 +39,7 @@ BUTTONS = (  # side by side, or in a row of tabs, on a screen of 360 pixels
     "Ask", "Compare", "Quality", "About", "Browse the codes", "Search", "Add to the list", "Print", "Stop",
     "Copied",
     "Find the articles", "Copy the citation", "Copy the link", "Write an answer", "Take it back",
-    "Remove the filters", "Clear the search", "Official text", "Try again", "Continue", "Ask this",
+    "Remove the filters", "Clear the search", "Official text", "Try again", "Continue",
     "Choose passages",
 )  # fmt: skip
 HAN = r"[\u4e00-\u9fff]"

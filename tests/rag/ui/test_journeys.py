@@ -93,6 +93,7 @@ def test_a_phone_is_enough(browser: Browser, fake: Server) -> None:
         picture(page, "journey-phone", 360)
         assert page.locator("[data-testid=stMain]").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
 
+        page.get_by_role("button", name="Langue").tap()
         page.get_by_text("English", exact=True).tap()
         page.get_by_role("heading", name="2 articles to look at").wait_for()
         assert box.count() == 0  # it has another name now
@@ -135,3 +136,54 @@ def test_nothing_that_is_asked_and_nothing_that_is_found_runs(browser: Browser, 
             assert page.evaluate("window.hit") is None
             assert "evil" not in page.url
             assert not re.search("[\u202a-\u202e]", main.inner_text())
+
+
+OTHER = "Les branches qui dépassent chez moi"
+
+
+def test_back_and_forward_lead_from_question_to_question(browser: Browser, fake: Server) -> None:
+    def stands(question: str) -> None:
+        page.wait_for_function(
+            "q => document.querySelector('.st-key-question textarea')?.value === q", arg=question
+        )
+        if question:
+            answered(page, question)
+
+    with visit(browser, fake.url) as page:
+        ask(page, QUESTION)
+        answered(page, QUESTION)
+        ask(page, OTHER)
+        answered(page, OTHER)
+        at_rest(page)
+        assert "arbre" not in page.url
+
+        page.go_back()
+        stands(QUESTION)
+        page.go_forward()
+        stands(OTHER)
+        page.go_back()
+        stands(QUESTION)
+        page.reload()  # what was asked is asked again, and the way back still holds
+        stands(QUESTION)
+        at_rest(page)
+        page.go_back()
+        stands("")
+        page.locator(".pd-card").first.wait_for(state="detached")
+        assert page.locator(".pd-box").count() == 0  # nothing is wrong with a page that asks nothing
+
+
+def test_who_adds_an_article_stays_in_place(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url) as page:
+        ask(page, QUESTION)
+        card = page.locator(".pd-card").nth(2)
+        around = card.locator("details.pd-around")
+        around.locator("summary").click()
+        link = around.locator("a.pd-add").first
+        top = (link.bounding_box() or {})["y"]
+        link.click()
+        added = around.locator("[data-added]:focus")
+        added.wait_for()
+
+        assert added.text_content() == "Déjà dans votre liste"
+        assert abs((added.bounding_box() or {})["y"] - top) < 40
+        assert page.get_by_text("Vous avez ajouté un article").count() == 1

@@ -154,7 +154,7 @@ def test_a_model_is_given_articles_with_a_text_alone() -> None:
     app = opened(FakeModel(), engine=engine)
     assert len(cards(app)) == 1
     assert "write" not in keys(app)
-    assert headings(app)[:2] == ["Un article à regarder", "Continuer sur le même sujet"]
+    assert headings(app)[0] == "Un article à regarder"
     assert "#pd-written" not in [a.attributes["href"] for a in body(app).all("a")]
 
 
@@ -788,23 +788,31 @@ def test_taking_a_region_back_leaves_those_that_the_person_had_chosen() -> None:
 # --- asking further ---
 
 
-def test_a_follow_up_is_shown_whole_before_it_is_asked() -> None:
+def test_a_follow_up_is_asked_with_what_it_leans_on_by_one_press_and_can_be_changed() -> None:
     engine = FakeEngine()
     app = opened(None, engine=engine)
     app.text_input(key="further").set_value(FOLLOW_UP)
     [go] = [b for b in app.button if b.label == "Continuer"]
     checked(go.click().run())
-    whole = app.text_area(key="whole_question").value
-    assert whole == f"{QUESTION.removesuffix(' ?')} — {FOLLOW_UP}"
-    assert len(engine.asked) == 1  # the first question, drawn twice and searched once
 
-    app.text_area(key="whole_question").set_value(whole + " Et après ?")
-    [this] = [b for b in app.button if b.label == "Poser cette question"]
-    checked(this.click().run())
-    assert engine.asked[-1][0] == whole + " Et après ?"
-    assert app.text_area(key="question").value == whole + " Et après ?"
+    whole = f"{QUESTION.removesuffix(' ?')} — {FOLLOW_UP}"
+    assert engine.asked[-1][0] == whole
+    assert app.text_area(key="question").value == whole
+    assert "Votre question a été jointe à la précédente" in body(app).text
     assert app.text_input(key="further").value == ""
-    assert app.session_state["conversation"].questions == (QUESTION, whole + " Et après ?")
+    assert app.session_state["conversation"].questions == (QUESTION, whole)
+
+    ask(app, whole + " Et après ?")
+    assert engine.asked[-1][0] == whole + " Et après ?"
+    assert "Votre question a été jointe à la précédente" not in body(app).text
+
+
+def test_a_follow_up_that_was_begun_goes_with_its_question() -> None:
+    app = opened(None)
+    app.text_input(key="further").set_value(FOLLOW_UP)
+    ask(app, "Mon voisin peut-il creuser un puits ?")
+
+    assert app.text_input(key="further").value == ""
 
 
 def test_a_follow_up_that_stands_alone_is_asked_at_once() -> None:

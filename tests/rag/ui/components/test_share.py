@@ -144,12 +144,15 @@ def test_the_articles_that_go_along_are_chosen() -> None:
 def test_neighbours_are_on_every_card_and_one_click_adds_them() -> None:
     app = ask(page(locale="en-GB"), QUESTION)
     around = cards(app)[2].one("details", "pd-around")
-    assert [a.attributes["href"] for a in around.all("a", "pd-add")] == ["./?add=672", "./?add=1240"]
+    assert [a.attributes["href"] for a in around.all("a", "pd-add")] == ["./?add=1240"]
+    assert [each.attributes["data-added"] for each in around.all("span", "pd-added")] == ["672"]
 
     app.query_params["add"] = "1240"
     checked(app.run())
     assert titles(app)[3:] == ["Article 1240 Code civil"]
     assert "You added one article" in headings(app)
+    around = cards(app)[2].one("details", "pd-around")
+    assert [each.text for each in around.all("span", "pd-added")] == ["Already in your list"] * 2
     assert "add" not in app.query_params
     assert "?articles=672,671,673,1240&" in link(app)
 
