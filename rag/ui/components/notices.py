@@ -18,7 +18,7 @@ from rag.ui.components.entries import is_code, link_to, title
 from rag.ui.components.explanation import matched_words
 from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters, theme_names
 from rag.ui.html import Html, bullets, folded, join, link, rows, site, tag
-from rag.ui.i18n import N_, Interface
+from rag.ui.i18n import N_, Interface, words
 from rag.ui.layout import HELP, contact_html
 
 _CUT = N_(
@@ -46,14 +46,22 @@ SCREENED_REASONS = (DecisionReason.OTHER_COUNTRY, DecisionReason.NOT_LAW)
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
 
-def _box(title: str, *body: str, kind: str = "") -> None:
+def in_question_language(question: str, t: Interface) -> Interface:
+    """Return the words of the question's language, the page's own where it is not told from that."""
+    asked = language_of(question, likely=t.language)
+    return t if asked == t.language else words(asked)
+
+
+def _box(t: Interface, title: str, *body: str, kind: str = "") -> None:
+    """Draw a notice; its language is stated, for it may be the question's and not the page's."""
     # role=status: a screen reader says it when it appears, without taking the keyboard away
-    st.html(tag("div", tag("h2", title), *body, class_=f"pd-box {kind}".strip(), role="status"))
+    inside = tag("h2", title), *body
+    st.html(tag("div", *inside, class_=f"pd-box {kind}".strip(), role="status", lang=t.how.tag))
 
 
 def empty(t: Interface) -> None:
     """Say that nothing was asked."""
-    _box(t("Write your question first"), tag("p", t("A sentence or two about what happened is enough.")))
+    _box(t, t("Write your question first"), tag("p", t("A sentence or two about what happened is enough.")))
 
 
 def truncation_notice(length: int, t: Interface) -> None:
@@ -75,12 +83,12 @@ def mended(question: str, result: Result, analyser: Analyser, t: Interface) -> N
         written = (found for shown in result.shown for found in matched_words(shown.article, term, analyser))
         read.append(t("“{word}” (you wrote “{typed}”)", word=next(written, word.read), typed=word.typed))
     message = t("Read as: {words}.", words=t.listed(read))
-    st.html(tag("p", message, class_="pd-hint pd-read-as", role="status"))
+    st.html(tag("p", message, class_="pd-hint pd-read-as", role="status", lang=t.how.tag))
 
 
 def failed(t: Interface) -> None:
     """Say that the search broke, without the details, which may quote the question."""
-    _box(t("Something went wrong"), tag("p", t(_FAILED)))
+    _box(t, t("Something went wrong"), tag("p", t(_FAILED)))
 
 
 def _people(card: CorpusCard, t: Interface) -> Html | str:
@@ -94,7 +102,7 @@ def nothing(question: str, card: CorpusCard, t: Interface) -> None:
     other = other_language(card.language, t) or other_language(card.language, t, asked)
     spoken = tag("p", tag("strong", other)) if other else ""
     tips, scope = _tips(*map(t, _TIPS), _people(card, t)), tag("p", _scope(card, _SCOPE, t))
-    _box(t("I found no article that answers this"), spoken, tips, scope)
+    _box(t, t("I found no article that answers this"), spoken, tips, scope)
 
 
 def _scope(card: CorpusCard, message: str, t: Interface) -> str:
@@ -110,7 +118,7 @@ def _tips(*tips: str) -> Html:
 
 def filtered_out(t: Interface) -> None:
     """Say that the filters left nothing, and offer to remove them."""
-    _box(t("No article with these filters"), tag("p", t(_FILTERED)))
+    _box(t, t("No article with these filters"), tag("p", t(_FILTERED)))
     st.button(t("Remove the filters"), key="unfilter", on_click=remove_filters)
 
 
@@ -125,7 +133,7 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
         body += [tag("p", in_language(topic.explain, t.language)), where]
     if people := _people(card, t):
         body.append(tag("p", people))
-    _box(t("This seems to belong to another law, which is not loaded here"), *body, kind="pd-elsewhere")
+    _box(t, t("This seems to belong to another law, which is not loaded here"), *body, kind="pd-elsewhere")
 
 
 MAX_STEPS = 3  # what comes later depends on what came of these
@@ -147,7 +155,8 @@ def draw_steps(result: Result, card: CorpusCard, t: Interface) -> None:
     first, rest = bullets(lines[:1]), ""
     if later := lines[1:]:
         rest = folded(t("And after that"), bullets(later), class_="pd-more")
-    st.html(tag("section", tag("h2", t("What you can do")), first, rest, class_="pd-box pd-steps"))
+    head = tag("h2", t("What you can do"))
+    st.html(tag("section", head, first, rest, class_="pd-box pd-steps", lang=t.how.tag))
 
 
 def in_language(texts: Mapping[str, str], language: str) -> Html:
@@ -169,7 +178,7 @@ def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None
     scope = (
         "" if card.by_theme(card.laws) else tag("p", _scope(card, _ONLY, t))
     )  # of many laws, too much to say
-    _box(title, scope, tips, kind="pd-doubt")
+    _box(t, title, scope, tips, kind="pd-doubt")
 
 
 def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
@@ -183,7 +192,7 @@ def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     other = other_language(card.language, t, language_of(question, likely=card.language))
     tips = _tips(*map(t, _TIPS[:2]), _people(card, t))
     more = tag("p", tag("strong", other)) if other else folded(t("What you can try"), tips, class_="pd-more")
-    _box(message, shown, more, kind="pd-doubt")
+    _box(t, message, shown, more, kind="pd-doubt")
 
 
 # The command stands in the error's text ("…: run python -m indexes build belgium to …"); prose ends it.

@@ -125,18 +125,19 @@ class _Page:
 def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
     """Draw the articles; return the place for an answer among them, None where there is no article."""
     engine, result, t = page.engine, page.result, page.t
+    said = notices.in_question_language(page.own, t)
     alarm = page.decision.grave  # under it nothing else speaks, but for the articles
     if not alarm:
         dialogue.draw_joined(page.own, t)
-        notices.elsewhere(result.elsewhere, engine.card, t)
-        notices.screening_notice(page.decision, engine.card, t)
+        notices.elsewhere(result.elsewhere, engine.card, said)
+        notices.screening_notice(page.decision, engine.card, said)
         article_history.renumbering_notices(result, engine.card, t)
-        notices.mended(page.question, result, engine.analyser, t)
+        notices.mended(page.question, result, engine.analyser, said)
     if not result.shown:
         if page.options.chosen:
             notices.filtered_out(t)
         else:
-            notices.nothing(page.question, engine.card, t)
+            notices.nothing(page.question, engine.card, said)
         return None
     if result.topic and not alarm:
         question_form.draw_topic(page.question, result.topic, t)
@@ -148,7 +149,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if page.answers.quoter is not None and page.decision.may_ask and not (alone or result.topic):
         answer_html.draw(page.answers.quoter, result, page.question, cited)
     if not alarm and page.decision.reason not in notices.SCREENED_REASONS:
-        notices.draw_steps(result, engine.card, t)
+        notices.draw_steps(result, engine.card, said)
     slot = _draw_cards(page)
     expansion_chips.draw(page.question, result, t)
     st.html(folded(t("How to read this list"), _way_of_reading(page), class_="pd-more pd-order"))
@@ -220,7 +221,7 @@ def _heading(page: _Page) -> None:
         if not page.decision.grave and page.decision.reason not in notices.SCREENED_REASONS:
             codes = list(engine.facets().codes)
             law = codes[0] if len(codes) == 1 else "" if many else engine.card.title
-            notices.doubtful(page.question, engine.card, law, t)
+            notices.doubtful(page.question, engine.card, law, notices.in_question_language(page.own, t))
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.level is Level.UNSURE:
         likelihood = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")

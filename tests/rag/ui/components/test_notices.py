@@ -30,6 +30,8 @@ SURE = {
     "en": "The answer is among the first 2 (9 times in 10).",
 }
 
+WORDS = "arbre planté voisin clôture"  # of no language that is told
+
 
 def asked(
     language: str = "fr",
@@ -51,7 +53,7 @@ def asked(
     ],
 )
 def test_a_doubtful_answer_is_said_above_its_cards(language: str, closest: str, all_the_same: str) -> None:
-    app = asked(language, confidence=0.31, doubtful=True)
+    app = asked(language, WORDS, confidence=0.31, doubtful=True)
     box = body(app).one(class_="pd-doubt")
 
     assert headings(app)[:2] == [DOUBT[language], closest]
@@ -90,12 +92,23 @@ def test_a_question_in_another_language_is_not_told_to_mind_its_spelling() -> No
 )
 def test_a_word_that_was_read_as_another_is_told_as_the_law_writes_it(language: str, said: str) -> None:
     typed = (SpellingCorrection("abre", "arbr", "arbre"), SpellingCorrection("<i>x", "rare", "rare"))
-    app = ask(page(FakeEngine(mended=typed), lang=language), QUESTION)
+    app = ask(page(FakeEngine(mended=typed), lang=language), WORDS)
     [line] = [p.text for p in body(app).all("p") if "abre" in p.text]
     assert line.startswith(said)
     assert "<i>x" in line  # what was typed is text, not markup
     assert "rare" in line
-    assert said not in body(asked(language)).text
+    assert said not in body(asked(language, WORDS)).text
+
+
+def test_a_notice_speaks_the_language_of_the_question() -> None:
+    app = ask(page(FakeEngine(doubtful=True), locale="en-GB"), QUESTION)
+
+    box = body(app).one(class_="pd-doubt")
+    assert box.one("h2").text == DOUBT["fr"]
+    assert box.attributes["lang"] == "fr"
+    assert (
+        app.text_area(key="question").label == "Your question"
+    )  # the rest of the page stays as it was chosen
 
 
 def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_of_many_codes() -> None:
@@ -111,7 +124,7 @@ def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_
 
 def test_of_many_laws_the_themes_are_told_and_no_title() -> None:
     engine = many_laws(doubtful=True)
-    app = ask(page(engine, locale="en-GB"), QUESTION)
+    app = ask(page(engine, locale="en-GB"), WORDS)
     assert headings(app)[0] == "Probably no article of the laws loaded here answers this."
 
     scope = (
@@ -255,7 +268,7 @@ STEPS = (
 
 def test_what_can_be_done_is_told_where_the_first_article_is_likely() -> None:
     engine = FakeEngine(card=replace(CARD, steps=STEPS))
-    box = body(ask(page(engine, locale="en-GB"), QUESTION)).one(class_="pd-steps")
+    box = body(ask(page(engine, locale="en-GB"), WORDS)).one(class_="pd-steps")
 
     assert box.one("h2").text == "What you can do"
     assert [li.text for li in box.all("li")] == ["Write to the neighbour.", "Allez au tribunal. law.example"]

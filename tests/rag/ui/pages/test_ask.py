@@ -105,7 +105,7 @@ def test_no_result_says_what_to_try() -> None:
 def test_a_topic_of_another_law_is_said_above_the_cards(
     locale: str, heading: str, topic: str, below: str
 ) -> None:
-    app = ask(page(locale=locale), "le dépôt de garantie et l'arbre")
+    app = ask(page(locale=locale), "dépôt garantie arbre")  # of no language that is told: the page's holds
     box = body(app).one(class_="pd-elsewhere")
 
     assert headings(app)[:2] == [heading, below]
