@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 from indexes.corpus.articles import day, text, texts
 from indexes.formats.jsonl import Record, decode
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
-from rag.corpus.card import THEMES, Contact, CorpusCard, Elsewhere, LoadedLaw, Moved, Step
+from rag.corpus.card import EVENTS, THEMES, Contact, CorpusCard, Elsewhere, LoadedLaw, Moved, Step
 from rag.errors import BadInput
 
 FILE = "card.json"
@@ -188,9 +188,17 @@ def _law(record: Record, key: str) -> LoadedLaw:
     return law
 
 
+def _events(record: Record, key: str) -> object:
+    found = record[key]
+    if isinstance(found, dict) and (unknown := set(found).difference(EVENTS)):
+        cure = f"Use some of {', '.join(EVENTS)}"
+        raise UnfitError(SkipReason.WRONG_TYPE, f"events: no event {', '.join(sorted(unknown))}", cure)
+    return _mapping(text)(record, key)
+
+
 # How to read the fields that are not plain text.
 _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
-    Contact: {"topics": texts},
+    Contact: {"topics": texts, "themes": texts, "notes": _mapping(text)},
     Moved: {"new": texts},
     Step: {"text": _mapping(text), "articles": texts, "dangers": texts},
     LoadedLaw: {"law_date": day, "themes": texts},
@@ -202,6 +210,7 @@ _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
         "moved": _many(Moved),
         "steps": _many(Step),
         "examples": texts,
+        "events": _events,
         "aliases": _mapping(texts),
         "laws": _mapping(_law),
         "described": _mapping(text),

@@ -19,6 +19,14 @@ class Contact:
     note: str | None = None
     # urgent situations that it is for: rag.screening.emergencies.Danger; () says nothing
     topics: tuple[str, ...] = ()
+    themes: tuple[str, ...] = ()  # of laws that it advises on: `THEMES`; () is of no one more than another
+    # interface language -> the note in it
+    notes: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def noted(self, language: str) -> tuple[str, str]:
+        """Return the note and the language that it is in; "" for the card's own."""
+        own = self.notes.get(language)
+        return (own, language) if own else (self.note or "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,8 @@ THEMES = (
     "housing", "work", "family", "consumers", "money", "health", "road", "justice", "foreigners", "land",
     "state", "other",
 )  # fmt: skip
+# What happens to people, in the order in which examples are offered.
+EVENTS = ("housing", "work", "family", "money", "neighbours", "death", "danger")
 FEW_CODES = 5  # up to here nobody needs themes to find one
 
 
@@ -99,6 +109,7 @@ class CorpusCard:
     moved: tuple[Moved, ...] = field(default=(), hash=False)
     steps: tuple[Step, ...] = field(default=(), hash=False)  # in the order in which they are taken
     examples: tuple[str, ...] = field(default=(), hash=False)  # questions that the page offers
+    events: Mapping[str, str] = field(default_factory=dict, hash=False)  # of `EVENTS` -> one of its questions
     # code -> short forms
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     # code -> its page, date and themes; a code that is not named has the card's
@@ -114,6 +125,11 @@ class CorpusCard:
         return tuple(
             step for step in self.steps if any(fnmatchcase(article_id, each) for each in step.articles)
         )
+
+    def adviser(self, code: str) -> Contact | None:
+        """Return the first contact that advises on a theme of a law; None where none does."""
+        themes = self.laws[code].themes if code in self.laws else ()
+        return next((each for each in self.contacts if set(each.themes).intersection(themes)), None)
 
     def dated(self, code: str) -> date | None:
         """Return the day up to which a code was consolidated."""

@@ -164,7 +164,7 @@ def _below(card: CorpusCard, info: IndexInfo, t: Interface) -> tuple[Html, ...]:
     loaded = tag("footer", *inside, class_="pd-loaded")
     if not card.contacts:
         return (loaded,)
-    people = [contact_html(contact) for contact in card.contacts]
+    people = [contact_html(contact, t) for contact in card.contacts]
     contacts = bullets(people[:AT_ONCE], lang=card.language)  # as the card is written
     if rest := people[AT_ONCE:]:
         label = t.n("and one more", "and {count} more", len(rest))
@@ -173,12 +173,13 @@ def _below(card: CorpusCard, info: IndexInfo, t: Interface) -> tuple[Html, ...]:
     return tag("section", *lines, class_="pd-help", id=HELP), loaded
 
 
-def contact_html(contact: Contact, name: str = "") -> Html:
+def contact_html(contact: Contact, t: Interface, name: str = "") -> Html:
     """Return who can help; the name in an element, such as "strong", where one is given."""
     label = link(contact.url, contact.name)
     phone = [" · ", telephone(contact.phone)] if contact.phone else []
     dot = tag("span", " · ", class_="pd-dotted")  # a narrow screen begins a line with the note instead
-    note = tag("span", dot, contact.note, class_="pd-note") if contact.note else ""
+    said, language = contact.noted(t.language)
+    note = tag("span", dot, said, class_="pd-note", lang=language or None) if said else ""
     return join(tag(name, label) if name else label, *phone, note)
 
 

@@ -248,7 +248,7 @@ def draw_emergency(
     danger = any(situation.danger not in _TIMED for situation in decision.urgent)
     paragraphs = [tag("p", t(_LIMIT))] if timed else []
     if decision.contacts:
-        people = (contact_html(contact, name="strong") for contact in decision.contacts)
+        people = (contact_html(contact, t, name="strong") for contact in decision.contacts)
         paragraphs.append(bullets(people, lang=card.language))
     elif danger and decision.grave:
         paragraphs.append(tag("p", t("Call the emergency number of the place where you are.")))

@@ -238,14 +238,28 @@ def other_language(law: str, t: Interface, asked: str | None = None) -> str:
     return t("The law loaded here is in {language}: ask in {language}.", language=t(LAW_LANGUAGES[law]))
 
 
-def draw_examples(examples: Sequence[str], t: Interface) -> None:
-    """Draw the corpus's example questions as buttons that ask them."""
+_EVENTS: Mapping[str, str] = {  # rag.corpus.card.EVENTS
+    "housing": N_("Housing"),
+    "work": N_("Work"),
+    "family": N_("Family"),
+    "money": N_("Money and purchases"),
+    "neighbours": N_("Neighbours"),
+    "death": N_("A death"),
+    "danger": N_("In danger"),
+}
+
+
+def draw_examples(card: CorpusCard, t: Interface) -> None:
+    """Draw the corpus's example questions as buttons that ask them, by what happened where it tells that."""
+    events = [(_EVENTS[event], question) for event, question in card.events.items()]
+    examples = events or [("", question) for question in card.examples[:EXAMPLES]]
     if not examples:
         return
     with st.container(key="examples"):
         st.html(tag("h2", t("Not sure how to begin? Try one of these"), class_="pd-small"))
-        for number, example in enumerate(examples[:EXAMPLES]):
-            st.button(plain_label(example), key=f"example-{number}", on_click=_ask, args=(example,))
+        for number, (event, example) in enumerate(examples):
+            label = f"**{plain_label(t(event))}** · {plain_label(example)}" if event else plain_label(example)
+            st.button(label, key=f"example-{number}", on_click=_ask, args=(example,))
 
 
 def draw_topic(topic: str, cases: Sequence[TopicCase], t: Interface) -> None:

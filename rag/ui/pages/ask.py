@@ -31,7 +31,7 @@ from rag.ui.components.article_card import CitedArticles, View, card_html, row_h
 from rag.ui.components.article_history import validity_line
 from rag.ui.components.entries import laws_html
 from rag.ui.components.question_form import theme_names
-from rag.ui.html import Html, folded, join, tag
+from rag.ui.html import Html, folded, join, link, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.pages.ask_header import AskHeader, begin
 from rag.ui.search import NO_ANSWERS, Answers, decide, search
@@ -85,7 +85,7 @@ def render(
     if shared is None and typed is None:
         _draw_loaded(engine, t)
     if shared is None and (page is None or page.result.status != "found"):
-        question_form.draw_examples(engine.card.examples, t)
+        question_form.draw_examples(engine.card, t)
     layout.footer(engine, t)
     if page is not None and slot is not None:
         with slot:  # last, so that nothing on the page waits for a model
@@ -270,8 +270,13 @@ def _further_down(page: _Page) -> Html:
     readable = model is not None and answer_panel.readable(page.result, model)
     if not page.problem and page.decision.may_ask and readable:
         links.insert(0, tag("a", t("Have an answer written from these articles"), href="#pd-written"))
-    if page.engine.card.contacts:
+    card = page.engine.card
+    if card.contacts:
         links.append(tag("a", t("Talk to a person"), href=f"#{layout.HELP}"))
+    adviser = card.adviser(page.result.shown[0].article.code)
+    if adviser is not None and not (page.decision.grave or page.result.doubtful):
+        named = tag("span", adviser.name, lang=card.language)
+        links.append(link(adviser.url, named) if adviser.url else named)
     if not links:
         return Html()
     return tag("nav", *links, class_="pd-down-to", aria_label=t("Further down on this page"))

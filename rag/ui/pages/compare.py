@@ -76,7 +76,7 @@ def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Questi
     elif question:
         _draw(engine, question, systems, gold(question, tests), t)
     if not question:
-        question_form.draw_examples(engine.card.examples, t)
+        question_form.draw_examples(engine.card, t)
     layout.footer(engine, t)
 
 

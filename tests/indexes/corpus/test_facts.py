@@ -96,3 +96,5 @@ def test_a_card_knows_the_page_and_the_date_of_each_law() -> None:
     assert card.official_page("Loi A", None) == (None, False)
     with pytest.raises(BadInput, match="no theme gardens"):
         parse_card({**card_record(CARD), "laws": {"Loi B": {"themes": ["gardens"]}}}, "card")
+    with pytest.raises(BadInput, match="no event wedding"):
+        parse_card({**card_record(CARD), "events": {"wedding": "Qui paie la robe ?"}}, "card")

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from rag.corpus.card import Contact, LoadedLaw
 from rag.corpus.facts import ArticleFacts
 from rag.engine.topic_view import TopicCase
 from rag.errors import BadInput
@@ -61,6 +62,41 @@ def test_a_question_gets_its_articles_in_order() -> None:
     assert headings(app)[0] == "3 articles à regarder"
     assert not examples(app)
     assert body(app).one(class_="pd-notice").text
+
+
+def test_examples_stand_by_what_happened() -> None:
+    events = {"neighbours": QUESTION, "death": "Qui hérite ?"}
+    app = page(FakeEngine(card=replace(CARD, events=events)))
+
+    first, second = examples(app)
+    assert first.startswith("**Voisins** · Mon voisin a planté")
+    assert second.startswith("**Un décès** · Qui hérite")
+    assert cards(checked(app.button(key="example-0").click().run()))
+
+
+def test_who_advises_on_the_law_of_the_first_article_stands_above_the_list() -> None:
+    adviser = Contact("Conseil du jardin", "https://law.example/garden", themes=("land",))
+    law = {"Code civil": LoadedLaw(themes=("land",))}
+    card = replace(CARD, contacts=(*CARD.contacts, adviser), laws=law)
+    articles = (*ARTICLES, *(replace(ARTICLES[0], id=f"9{n}", article_no=f"9{n}") for n in range(4)))
+
+    def ways(*, doubtful: bool) -> list[str]:
+        app = ask(page(FakeEngine(card=card, articles=articles, doubtful=doubtful)), QUESTION)
+        return [a.text for a in body(app).one("nav", "pd-down-to").all("a")]
+
+    assert ways(doubtful=False) == ["Parler à quelqu’un", "Conseil du jardin"]
+    assert ways(doubtful=True) == ["Parler à quelqu’un"]
+
+
+def test_a_contact_speaks_the_language_of_the_page() -> None:
+    contact = Contact("Point-justice", note="gratuit", notes={"en": "free of charge"})
+    card = replace(CARD, contacts=(contact,))
+    english, german = (
+        body(page(FakeEngine(card=card), lang=each)).one("section", "pd-help") for each in ("en", "de")
+    )
+
+    assert "free of charge" in english.text
+    assert "gratuit" in german.text  # which it does not stand in: the card's own
 
 
 def test_an_example_asks_itself() -> None:
