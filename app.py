@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from starlette.middleware import Middleware
+from streamlit.starlette import App
 
 from indexes.store.paths import current_version
 from rag.errors import PandectError
 from rag.types import Question
-from rag.ui import engine_cache, layout, navigation
+from rag.ui import engine_cache, layout, navigation, shell
 from rag.ui.components import notices
 from rag.ui.pages.ask_header import begin
 
@@ -41,6 +43,18 @@ def _held_out(index: str | None) -> Sequence[Question]:
     except PandectError:
         return ()
     return [q for q in corpus.questions if q.split in HELD_OUT and q.article_ids]
+
+
+def _unscripted() -> str:
+    """Return what a browser without scripts shows; without contacts where the index cannot be read."""
+    from indexes.corpus.card import FILE, read_card
+    from indexes.store.paths import locate
+
+    try:
+        folder, _ = locate(os.environ.get("PANDECT_INDEX") or None)
+        return shell.no_script(read_card(folder / "corpus" / FILE))
+    except PandectError:
+        return shell.no_script(None)
 
 
 def main() -> None:
@@ -81,4 +95,7 @@ def main() -> None:
     page_module.render(engine, t, *handed)
 
 
-main()
+if __name__ == "__main__":  # run by Streamlit for each view
+    main()
+else:  # imported by its server
+    app = App(__file__, middleware=[Middleware(shell.Shell, unscripted=_unscripted)])

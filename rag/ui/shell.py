@@ -1,0 +1,108 @@
+"""What is sent around the pages: security headers, and what a browser without scripts shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+
+from rag.screening.emergencies import Danger, Emergency, help_for
+from rag.ui.html import Html, bullets, join, link, tag, telephone
+from rag.ui.i18n import LANGUAGES, N_, words
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from rag.corpus.card import Contact, CorpusCard
+
+_NEEDS = N_("This page needs JavaScript, which this browser does not run. These help without it:")
+_NEEDS_ALONE = N_("This page needs JavaScript, which this browser does not run.")
+_GRAVE = (Danger.VIOLENCE, Danger.CHILD, Danger.SUICIDE)  # whose numbers stand first
+_NOSCRIPT = re.compile(rb"<noscript>.*?</noscript>", re.DOTALL)
+_POLICY = {  # Content Security Policy, level 3
+    "default-src": "'self'",
+    # Streamlit begins with a script in its page, puts ours into the document, and compiles for its charts
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:",
+    "worker-src": "'self' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "connect-src": "'self' ws: wss:",  # why not 'self' alone: older browsers do not count sockets among it
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+}
+HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in _POLICY.items()),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",  # of browsers that know no frame-ancestors
+    "Referrer-Policy": "no-referrer",  # a shared link may hold a question
+}
+
+
+def no_script(card: CorpusCard | None) -> Html:
+    """Return what a browser without scripts shows: that it needs them, in each language, and who can help."""
+    contacts: tuple[Contact, ...] = ()
+    if card is not None:
+        urgent = help_for((Emergency(each, now=True) for each in _GRAVE), card)
+        contacts = tuple(dict.fromkeys((*urgent, *card.contacts)))
+    message = _NEEDS if contacts else _NEEDS_ALONE
+    said = (tag("p", words(code)(message), lang=words(code).how.tag) for code in LANGUAGES)
+    people = [
+        join(link(each.url, each.name), *([" · ", telephone(each.phone)] if each.phone else []))
+        for each in contacts
+    ]
+    helped = bullets(people, lang=card.language) if card is not None and people else ""
+    return tag(
+        "main",
+        tag("h1", "Pandect"),
+        *said,
+        helped,
+        style="max-width: 40rem; margin: 2rem auto; padding: 0 1rem",
+    )
+
+
+class Shell:
+    """ASGI middleware: puts `HEADERS` on every response, and ours in place of Streamlit's own `noscript`."""
+
+    def __init__(self, app: ASGIApp, unscripted: Callable[[], str]) -> None:
+        """Wrap an application; `unscripted` makes the HTML of `no_script`, asked for once a page."""
+        self.app, self.unscripted = app, unscripted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; sockets pass as they are."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if "text/html" in Headers(scope=scope).get("accept", ""):  # what is packed cannot be put into
+            kept = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+            scope = {**scope, "headers": kept}
+        start: Message | None = None
+        held = b""
+
+        async def respond(message: Message) -> None:
+            nonlocal start, held
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=message["headers"])
+                headers.update(HEADERS)
+                page = headers.get("content-type", "").startswith("text/html")
+                if page and scope["method"] == "GET" and "content-encoding" not in headers:
+                    start = message
+                    return
+            elif message["type"] == "http.response.body" and start is not None:
+                held += message.get("body", b"")
+                if message.get("more_body", False):
+                    return
+                ours = f"<noscript>{self.unscripted()}</noscript>".encode()
+                held = _NOSCRIPT.sub(lambda _: ours, held)
+                headers = MutableHeaders(raw=start["headers"])
+                headers["content-length"] = str(len(held))
+                del headers["etag"], headers["last-modified"]  # of the page without ours
+                await send(start)
+                message, start = {**message, "body": held}, None
+            await send(message)
+
+        await self.app(scope, receive, respond)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, StreamingResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from rag.ui.i18n import LANGUAGES, words
+from rag.ui.shell import HEADERS, Shell, no_script
+from tests.fakes.pages.browser import CHROMIUM, Server, ask, served, visit
+from tests.fakes.pages.html_reader import read
+from tests.fakes.pages.ui_engine import CARD, HOSTILE_CARD
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+PAGE = "<html><body><noscript>You need\nscripts</noscript>" + "<p>law</p>" * 500 + "</body></html>"
+
+
+def pieces(_: Request) -> StreamingResponse:
+    parts = iter([PAGE[:30], PAGE[30:]])
+    return StreamingResponse(parts, media_type="text/html", headers={"etag": '"1"'})
+
+
+@pytest.fixture
+def client() -> TestClient:
+    routes = [
+        Route("/", lambda _: HTMLResponse(PAGE, headers={"etag": '"1"'})),
+        Route("/pieces", pieces),
+        Route("/text", lambda _: PlainTextResponse("<noscript>kept</noscript>")),
+    ]
+    stack = [Middleware(Shell, unscripted=lambda: "<p>\\1 ours</p>"), Middleware(GZipMiddleware)]
+    return TestClient(Starlette(routes=routes, middleware=stack))
+
+
+@pytest.mark.parametrize("path", ["/", "/pieces"])
+def test_a_page_gets_our_words_for_who_runs_no_scripts(client: TestClient, path: str) -> None:
+    answer = client.get(path, headers={"accept": "text/html"})
+
+    assert answer.text == PAGE.replace("You need\nscripts", "<p>\\1 ours</p>")
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    assert "etag" not in answer.headers
+
+
+def test_every_answer_has_the_headers_and_what_is_no_page_is_left_alone(client: TestClient) -> None:
+    for path in ("/", "/text", "/nowhere"):
+        answer = client.get(path)
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert client.get("/text").text == "<noscript>kept</noscript>"
+    assert client.head("/", headers={"accept": "text/html"}).status_code in (200, 405)
+
+
+def test_without_scripts_every_language_says_so_and_who_can_help() -> None:
+    shown = read(no_script(CARD))
+
+    assert [p.attributes["lang"] for p in shown.all("p")] == [words(code).how.tag for code in LANGUAGES]
+    people = [li.text for li in shown.all("li")]
+    assert people[-2:] == [" · ".join(filter(None, (each.name, each.phone))) for each in CARD.contacts]
+    assert {"Police secours · 17", "Enfance en danger · 119"} <= set(people[:-2])
+    assert not read(no_script(None)).all("li")
+    assert not read(no_script(HOSTILE_CARD)).all("script")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with served(ROOT / "app.py", tmp_path_factory.mktemp("app")) as server:
+        yield server
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium")
+def test_the_page_keeps_to_its_own_policy_and_is_read_without_scripts(browser: Browser, app: Server) -> None:
+    refused: list[str] = []
+    with visit(browser, app.url) as page:
+        page.on("console", lambda said: refused.append(said.text) if "Security Policy" in said.text else None)
+        page.reload()
+        ask(page, "Mon voisin a planté un arbre contre ma clôture")
+        page.locator(".pd-card").first.wait_for()
+    assert refused == []
+
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        bare = context.new_page()
+        bare.goto(app.url)
+        assert bare.get_by_role("link", name="3039").is_visible()
+        assert bare.locator("main p[lang=de]").is_visible()
+        assert bare.get_by_text("You need to enable JavaScript").count() == 0
+    finally:
+        context.close()
