@@ -129,7 +129,7 @@ def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: S
         page.locator(".pd-card").first.wait_for()
         page.get_by_role("button", name="Language").click()
         page.get_by_text("Français", exact=True).click()
-        page.get_by_text("Interrogez la loi avec vos mots.").wait_for()
+        page.get_by_role("heading", name="3 articles à regarder").wait_for()
         page.wait_for_function("document.documentElement.lang === 'fr'")
 
         assert page.url.endswith("?lang=fr")
