@@ -11,6 +11,9 @@ import indexes
 from rag.corpus.card import Step
 from rag.engine.engine import Engine
 from rag.ui.i18n import LANGUAGES
+from tests.rag.ui.test_reading_level import MOST_WORDS, SPACELESS, lix, sentences, words
+
+STEPS_LIX = 45  # they name courts and letters, which are long words; newspapers write up to 50
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +53,13 @@ def test_the_steps_of_an_article_stand_in_the_order_in_which_they_are_taken(
     engine: Engine, article: str, first: list[str]
 ) -> None:
     assert [step.id for step in engine.card.steps_after(article)][:3] == first
+
+
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each not in SPACELESS])
+def test_steps_are_read_as_easily_as_news(steps: Sequence[Step], language: str) -> None:
+    told = [step.text[language] for step in steps]
+    longest = max(len(words(sentence)) for text in told for sentence in sentences(text))
+    print(f"{language}: steps, longest sentence {longest} words, LIX {lix(told):.1f}")  # noqa: T201 - with -s
+
+    assert lix(told) <= STEPS_LIX
+    assert longest <= MOST_WORDS
