@@ -122,6 +122,7 @@ def _take_away(key: str) -> None:
     _write(st.session_state[KEY])
 
 
+MAX_TYPED = 100_000  # characters that a session keeps of what was typed; a longer paste is cut before
 MAX_CHARS = 2000  # some twenty sentences: more facts blur the search
 EXAMPLES = 6  # at most, so that a phone shows them without scrolling far
 MODES: dict[Mode, str] = {
@@ -205,11 +206,17 @@ def draw_box(t: Interface, page: str = "") -> ChoiceBox:
         hint = st.empty()
         hint.html(_hint(t))
         box = ChoiceBox(hint, st.container())
-        if st.form_submit_button(t("Find the articles"), type="primary"):
-            st.session_state["asked"] = st.session_state["question"]
+        st.form_submit_button(t("Find the articles"), type="primary", on_click=_send)
     if st.session_state.get("asked") is not None:  # unseen: the script presses it where "back" leads here
         st.button(t("Start again"), key="restart", on_click=_restart)
     return box
+
+
+def _send() -> None:
+    typed = st.session_state["question"]
+    if len(typed) > MAX_TYPED:
+        typed = st.session_state["question"] = typed[:MAX_TYPED]
+    st.session_state["asked"] = typed
 
 
 def _restart() -> None:

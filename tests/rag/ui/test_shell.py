@@ -1,7 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.applications import Starlette
@@ -11,13 +14,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
+from rag.errors import PandectError
 from rag.ui.i18n import LANGUAGES, words
 from rag.ui.shell import HEADERS, Shell, no_script
 from tests.fakes.pages.browser import CHROMIUM, Server, ask, served, visit
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import CARD, HOSTILE_CARD
 from tests.paths import ROOT
+from training.pages.visitor import Visitor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -96,3 +103,40 @@ def test_the_page_keeps_to_its_own_policy_and_is_read_without_scripts(browser: B
         assert bare.get_by_text("You need to enable JavaScript").count() == 0
     finally:
         context.close()
+
+
+def apart(work: Coroutine[Any, Any, int]) -> int:
+    """Run it in a thread: the driver of the browser has a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+@pytest.mark.slow
+def test_a_question_of_megabytes_ends_its_own_session_and_no_other(app: Server) -> None:
+    port = urlsplit(app.url).port or 0
+
+    async def visits() -> int:
+        flooding, _ = await Visitor.arrive(port)
+        with pytest.raises(PandectError, match="hung up"):
+            await flooding.ask("x" * 2_000_000)
+        asking, _ = await Visitor.arrive(port)
+        found = await asking.ask("Mon voisin a planté un arbre contre ma clôture")
+        await asking.leave()
+        return found.cards
+
+    assert apart(visits()) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "refused"), [("law.evil.example", True), ("localhost", False)])
+def test_a_name_that_nobody_gave_the_page_is_refused(app: Server, name: str, *, refused: bool) -> None:
+    port = urlsplit(app.url).port or 0
+
+    async def call() -> int:
+        try:
+            async with connect(f"ws://{name}:{port}/_stcore/stream", host="127.0.0.1", port=port):
+                return 101
+        except InvalidStatus as error:
+            return error.response.status_code
+
+    assert apart(call()) == (403 if refused else 101)

@@ -9,7 +9,7 @@ from rag.corpus.card import Contact, LoadedLaw
 from rag.corpus.facts import ArticleFacts
 from rag.engine.topic_view import TopicCase
 from rag.errors import BadInput
-from rag.ui.components.question_form import MAX_CHARS, shorten
+from rag.ui.components.question_form import MAX_CHARS, MAX_TYPED, shorten
 from rag.ui.i18n import words
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, examples, headings, page
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine, many_laws
@@ -377,3 +377,12 @@ def test_where_another_law_governs_the_articles_are_folded() -> None:
     [closest] = body(app).all("details", "pd-closest")
     assert closest.all("summary")[0].text == ("Articles of the loaded law that use these words")
     assert len(closest.all("details", "pd-row")) == len(cards(app))
+
+
+def test_of_a_paste_without_end_a_session_keeps_a_part_and_says_that_it_was_cut() -> None:
+    engine = FakeEngine()
+    app = ask(page(engine), "arbre voisin " * 50_000)
+
+    assert len(app.session_state["asked"]) == len(app.session_state["question"]) == MAX_TYPED
+    assert len(engine.asked[0][0]) <= MAX_CHARS
+    assert "100\u202f000" in body(app).text
