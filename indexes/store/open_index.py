@@ -26,7 +26,7 @@ from indexes.store.paths import builtin, locate
 from indexes.update import term_counts
 from rag.corpus.articles import Articles
 from rag.corpus.card import CorpusCard
-from rag.corpus.out_of_scope import Topics
+from rag.corpus.out_of_scope import LawClassifier, Topics
 from rag.corpus.structure import Sections
 from rag.encoders.static import StaticEncoder
 from rag.engine.confidence import Confidence
@@ -46,6 +46,7 @@ from rag.text.analysers import analyser
 from rag.text.spelling import document_frequencies, tolerant
 from rag.types import ArticleOrder, Encoder, Question
 
+GOVERNING_LAW = "governing_law.npz"  # beside an index: which law governs a question
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
 NO_LAW = "mMARCO"  # begins the source of the one collection that models are trained on and that is no law
 SWITCHES = 3  # of versions while one is being opened; more of them are no accident
@@ -152,7 +153,13 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     searcher = Searcher(
         keyword, meaning, fusion, distributions or {}, learned, question_knn, expanded, sections
     )
-    notices = Notices(Topics(card, articles.codes.counts, asking), asking)
+    governing = folder.parent / GOVERNING_LAW
+    classifier = None
+    if folder == builtin() and governing.is_file():
+        with damaged_if_unreadable(folder, cure):
+            classifier = LawClassifier.load(governing)
+    encode = meaning.encoder.encode_questions if meaning is not None else None
+    notices = Notices(Topics(card, articles.codes.counts, asking, classifier, encode), asking)
     confidence, calibrated = None, folder.parent / CONFIDENCE
     if folder == builtin() and calibrated.is_file():  # `Notices` checks what it is for
         confidence = Confidence.from_json(calibrated.read_text(encoding="utf-8"))

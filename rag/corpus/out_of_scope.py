@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from rag.corpus.card import CorpusCard, Elsewhere
+from rag.errors import BadInput
 from rag.text import Analyser
+from rag.types import Doubles, Floats
 
 WHOLE_QUESTION = "="  # before a phrase: it must be all that the question says, not only stand in it
 
@@ -20,12 +28,110 @@ class _Phrase:
         return self.terms == terms if self.whole else self.terms <= terms
 
 
+MEANING = 3.0  # weight of a question's vector beside its terms
+
+
+def ngrams(terms: Sequence[str]) -> frozenset[str]:
+    """Return the terms of a question, and its pairs of neighbours."""
+    return frozenset((*terms, *(f"{first} {second}" for first, second in pairwise(terms))))
+
+
+@dataclass(frozen=True, repr=False)
+class LawClassifier:
+    """Which law governs a question: those that are loaded, as one class, or one of the topics of others.
+
+    A multinomial logistic regression over terms and pairs of them, each by its rarity, normalised
+    (Genkin, Lewis & Madigan 2007), and over the question's vector, which knows words that no example had.
+    """
+
+    features: tuple[str, ...]  # as `ngrams` makes them
+    rarity: Floats  # (n_features,): inverse document frequency
+    # (n_features + dimensions of a vector, 1 + n_topics); the first column is of the law that is loaded
+    weights: Floats
+    bias: Floats  # (1 + n_topics,)
+    topics: tuple[str, ...]  # ids of `Elsewhere`
+    threshold: float  # of the probability that another law governs, from which its topic is told
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {feature: n for n, feature in enumerate(self.features)}
+
+    def vector(self, terms: Sequence[str]) -> tuple[npt.NDArray[np.int64], Floats]:
+        """Return the numbers of the features of a question and their values, which are of length 1."""
+        known = self._numbers
+        found = np.array(sorted(known[each] for each in ngrams(terms) if each in known), dtype=np.int64)
+        values = self.rarity[found]
+        norm = float(np.linalg.norm(values))
+        return found, values / norm if norm else values
+
+    def probabilities(self, terms: Sequence[str], meaning: Floats) -> Doubles:
+        """Return the probability of the law that is loaded and of each topic, (1 + n_topics,).
+
+        `meaning` is the vector of the question, of length 1, as the index's encoder makes it.
+        """
+        found, values = self.vector(terms)
+        dense = MEANING * meaning @ self.weights[len(self.features) :]
+        scores = (self.bias + values @ self.weights[found] + dense).astype(np.float64)
+        powers = np.exp(scores - scores.max())
+        return np.asarray(powers / powers.sum(), np.float64)
+
+    def topic(self, terms: Sequence[str], meaning: Floats) -> str | None:
+        """Return the topic whose law governs, None where it is the law that is loaded or not sure enough."""
+        each = self.probabilities(terms, meaning)
+        return self.topics[int(each[1:].argmax())] if 1 - each[0] >= self.threshold else None
+
+    def save(self, path: Path) -> None:
+        """Write it; weights in sixteen bits."""
+        np.savez_compressed(
+            path,
+            features=np.array("\n".join(self.features)),
+            rarity=self.rarity.astype(np.float16),
+            weights=self.weights.astype(np.float16),
+            bias=self.bias,
+            topics=np.array("\n".join(self.topics)),
+            threshold=np.array(self.threshold),
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> LawClassifier:
+        """Read what `save` wrote.
+
+        Raises:
+            BadInput: the file is none of these.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as read:
+                made = cls(
+                    tuple(str(read["features"]).split("\n")),
+                    read["rarity"].astype(np.float32),
+                    read["weights"].astype(np.float32),
+                    read["bias"].astype(np.float32),
+                    tuple(str(read["topics"]).split("\n")),
+                    float(read["threshold"]),
+                )
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInput(f"{path} is no classifier of governing law ({error}): fit it anew") from None
+        if len(made.weights) <= len(made.features) or made.weights.shape[1] != 1 + len(made.topics):
+            raise BadInput(f"{path} holds weights of {made.weights.shape}: fit it anew")
+        return made
+
+
 class Topics:
     """The topics of a card whose law is not among the codes that are loaded."""
 
-    def __init__(self, card: CorpusCard, codes: Collection[str], analyser: Analyser) -> None:
-        """Cut the phrases of every topic; one whose law is among the `codes` is left aside."""
-        self._analyser = analyser
+    def __init__(
+        self,
+        card: CorpusCard,
+        codes: Collection[str],
+        analyser: Analyser,
+        classifier: LawClassifier | None = None,
+        encode: Callable[[Sequence[str]], Floats] | None = None,
+    ) -> None:
+        """Cut the phrases of every topic; one whose law is among the `codes` is left aside.
+
+        A classifier needs what makes the vectors of questions.
+        """
+        self._analyser, self._classifier, self._encode = analyser, classifier, encode
         self._topics = [topic for topic in card.elsewhere if not set(codes).intersection(topic.codes)]
         self._phrases: dict[str, list[tuple[int, _Phrase]]] = {}  # by one term: the others are not looked at
         for number, topic in enumerate(self._topics):
@@ -42,9 +148,16 @@ class Topics:
         """Return the topics that the question is about: all words of one phrase stand in it.
 
         A phrase that begins with "=" must be the whole question: "= viré" finds "on m'a viré", whose
-        only term it is, and not a question about a bank transfer, which shares the stem.
+        only term it is, and not a question about a bank transfer, which shares the stem. Where no phrase
+        stands in it, the classifier tells, if there is one.
         """
-        terms = frozenset(self._analyser.terms(question))
+        order = self._analyser.terms(question)
+        terms = frozenset(order)
         looked_at = (each for term in terms for each in self._phrases.get(term, ()))
         found = sorted({number for number, phrase in looked_at if phrase.fits(terms)})
+        if not found and self._classifier is not None and self._encode is not None:
+            found = self._named(self._classifier.topic(order, self._encode([question])[0]))
         return tuple(self._topics[number] for number in found)
+
+    def _named(self, topic: str | None) -> list[int]:
+        return [number for number, each in enumerate(self._topics) if each.id == topic]
