@@ -68,6 +68,7 @@ def render(
         decision, problem = decide(question, result, engine, answers)
         page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
         notices.draw_emergency(decision, t, engine.card, engine.law.articles)
+        notices.draw_limits(decision, t, engine.card, engine.law.articles)
     if was_cut:
         notices.truncation_notice(len(typed or ""), t)
     slot = None
@@ -142,7 +143,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if page.answers.quoter is not None and page.decision.may_ask and not (alone or result.topic):
         answer_html.draw(page.answers.quoter, result, page.question, cited)
     if not alarm:
-        notices.draw_steps(result, engine.card, t)
+        notices.draw_steps(result, page.decision, engine.card, t)
     slot = _draw_cards(page)
     expansion_chips.draw(page.question, result, t)
     st.html(tag("div", _way_of_reading(page), class_="pd-hint pd-order"))
