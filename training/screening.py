@@ -21,12 +21,7 @@ from training.references.scores import wilson
 
 FOLDER = Path(__file__).parents[1] / "tests" / "rag" / "screening" / "cases" / "danger"
 HALVES = ("dev", "test")
-_LATER = ("trafficking", "housing", "police")
-GROUPS = {
-    "violence and suicide": tuple(each for each in CLASSES if each not in (*_LATER, *LIMITS)),
-    "other emergencies": _LATER,
-    "time limits": LIMITS,
-}
+GROUPS = {"violence and suicide": CLASSES[:5], "other emergencies": CLASSES[5:8], "time limits": LIMITS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +33,6 @@ class Outcome:
     half: str  # of HALVES
     is_case: bool  # False: a near miss
     raised: bool
-
-    @property
-    def keys(self) -> Iterator[str]:
-        """What it is counted under."""
-        groups = (group for group, members in GROUPS.items() if self.danger in members)
-        yield from (f"{self.half}: {each}" for each in (*groups, self.danger, self.language))
 
 
 def outcomes(folder: Path = FOLDER) -> Iterator[Outcome]:
@@ -89,8 +78,9 @@ def counts(found: Iterable[Outcome]) -> Mapping[str, Counts]:
     """Return "half: group", "half: class" and "half: language" -> counts."""
     by_key: dict[str, list[Outcome]] = {}
     for each in found:
-        for key in each.keys:
-            by_key.setdefault(key, []).append(each)
+        groups = [group for group, members in GROUPS.items() if each.danger in members]
+        for key in (*groups, each.danger, each.language):
+            by_key.setdefault(f"{each.half}: {key}", []).append(each)
     return {
         key: Counts(
             sum(o.is_case for o in own), sum(o.is_case and o.raised for o in own),

@@ -277,7 +277,7 @@ class Rule:
     def found(
         self, matches: Iterable[Match], text: Sequence[Word], barring: Iterable[Match]
     ) -> tuple[Match, ...] | None:
-        """Return the matches of one language that satisfy it, or None; `barring` are those that may not be."""
+        """Return the matches of one language that satisfy it, or None; `barring` has those that forbid it."""
         by_place: dict[int, list[Match]] = defaultdict(list)
         for match in matches:
             by_place[self._place(match, text)].append(match)

@@ -261,7 +261,8 @@ def draw_emergency(
 def draw_limits(decision: Decision, t: Interface, card: CorpusCard, articles: Mapping[str, Article]) -> None:
     """Draw which time limit may be running, with its articles and who helps; nothing under an alarm.
 
-    Nor where another country's law is asked for. The sentences are those of the corpus' own law, and say so; a corpus without any tells only to be quick.
+    Nor where another country's law is asked for. The sentences are those of the corpus' own law, and say so;
+    a corpus without any tells only to be quick.
     """
     if not decision.limits or decision.grave or decision.reason is DecisionReason.OTHER_COUNTRY:
         return
