@@ -14,7 +14,8 @@ from functools import cache, lru_cache
 from rag.screening.lexicon import Lexicon, Match, Rule, Word, words
 from rag.text.patterns import data
 
-CLASSES = ("suicide", "child", "sexual", "threat", "violence")
+LIMITS = ("removal", "eviction", "dismissal", "deadline")  # no danger: a time limit that may be running
+CLASSES = ("suicide", "child", "sexual", "threat", "violence", "trafficking", "housing", "police", *LIMITS)
 SHARE = 0.6  # of the frequent words of the likeliest language, in another that is read as well
 QUESTIONS = 64  # whose classes stay at hand: a page asks several times
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
@@ -24,27 +25,32 @@ _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 class _Grammar:
     lexicon: Lexicon
     frequent: Lexicon  # words by which languages are told apart
+    typed: Mapping[str, str]  # what is read as other words
     letters: Mapping[str, frozenset[str]]  # language -> those that few languages have
-    shared: frozenset[str]  # concepts of persons, denial and such: never denied themselves
+    undeniable: frozenset[str]  # concepts of persons, denial and such
     rules: Mapping[str, tuple[Rule, ...]]
 
 
 @cache
 def _grammar() -> _Grammar:
     shared = dict(data("rag.screening", "danger/words"))
-    numerals, letters, speech = (shared.pop(name) for name in ("numerals", "letters", "speech"))
+    numerals, letters, speech, typed = (shared.pop(n) for n in ("numerals", "letters", "speech", "typed"))
     concepts = dict(shared)
     rules = {}
     for danger in CLASSES:
         read = data("rag.screening", f"danger/{danger}")
-        concepts |= {name: lines for name, lines in read.items() if isinstance(lines, dict)}
+        own = {name: lines for name, lines in read.items() if isinstance(lines, dict)}
+        if twice := sorted(set(own) & set(concepts)):
+            raise ValueError(f"danger/{danger}.toml has concepts of another file: {', '.join(twice)}")
+        concepts |= own
         rules[danger] = tuple(map(Rule.read, read["rules"]))
     unknown = {name for of in rules.values() for rule in of for name in rule.concepts()} - set(concepts)
     if unknown:
         raise ValueError(f"rules of danger name concepts without words: {', '.join(sorted(unknown))}")
     signs = {language: frozenset(each) for language, each in letters.items()}
     frequent = Lexicon({"speech": speech}, {})
-    return _Grammar(Lexicon(concepts, numerals), frequent, signs, frozenset(shared), rules)
+    undeniable = frozenset(shared) - {"got", "have"}  # a letter that never came is no event
+    return _Grammar(Lexicon(concepts, numerals), frequent, typed, signs, undeniable, rules)
 
 
 @lru_cache(maxsize=QUESTIONS)
@@ -53,7 +59,8 @@ def classes(question: str) -> Mapping[str, bool]:
 
     What is denied, meant figuratively or long past is none.
     """
-    grammar, text = _grammar(), words(question)
+    grammar = _grammar()
+    text = words(question, grammar.typed)
     spoken = _spoken(question, text, grammar)
     told: dict[str, bool] = {}
     for language in spoken or grammar.lexicon.languages:
@@ -65,6 +72,12 @@ def classes(question: str) -> Mapping[str, bool]:
     return told
 
 
+def language(question: str) -> str | None:
+    """Return the language that a question is most likely in; None where nothing tells."""
+    grammar = _grammar()
+    return next(iter(_spoken(question, words(question, grammar.typed), grammar)), None)
+
+
 def _spoken(question: str, text: Sequence[Word], grammar: _Grammar) -> list[str]:
     """Return the languages that a text may be in, the likeliest first; [] where nothing tells.
 
@@ -74,7 +87,8 @@ def _spoken(question: str, text: Sequence[Word], grammar: _Grammar) -> list[str]
     for sign in question.casefold():
         counts.update(language for language, signs in grammar.letters.items() if sign in signs)
     most = max(counts.values(), default=0)
-    return [language for language, count in counts.most_common() if count >= SHARE * most]
+    least = max(1.0, min(SHARE * most, most - 1))  # in a short text one word more tells little
+    return [language for language, count in counts.most_common() if count >= least]
 
 
 def _tells(
@@ -87,15 +101,16 @@ def _tells(
     """
     figurative = [m for m in matches if m.concept.endswith("-figurative")]
     denials = [m for m in matches if m.concept in ("neg", "neg-after")]
+    ends = [m for m in matches if m.concept == "then"]
     plain = [
         match
         for match in matches
-        if not any(match.overlaps(figure) for figure in figurative)
-        and (match.concept in grammar.shared or not any(_denies(d, match, text) for d in denials))
+        if not any(figure.overlaps(match) and not match.contains(figure) for figure in figurative)
+        and (match.concept in grammar.undeniable or not any(_denies(d, match, text, ends) for d in denials))
     ]
     named = any(match.concept == f"{danger}-named" for match in plain)
     for rule in grammar.rules[danger]:
-        chosen = rule.found(plain, text)
+        chosen = rule.found(plain, text, matches)
         if chosen is None:
             continue
         if not sure and chosen[0].language != "zh" and sum(match.end - match.start for match in chosen) < 2:
@@ -110,10 +125,11 @@ def _tells(
     return False if named else None
 
 
-def _denies(denial: Match, match: Match, text: Sequence[Word]) -> bool:
+def _denies(denial: Match, match: Match, text: Sequence[Word], ends: Sequence[Match]) -> bool:
     if denial.overlaps(match):
         return False
     behind = denial.concept == "neg-after"
     first, last = (match, denial) if behind else (denial, match)
     same = text[first.end - 1].clause == text[last.start].clause
+    same = same and not any(first.end <= each.start < last.start for each in ends)
     return same and 0 <= last.start - first.end <= (_AFTER if behind else _BEFORE)

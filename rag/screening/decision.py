@@ -9,6 +9,7 @@ from functools import cache
 
 from rag.corpus.card import Contact, CorpusCard
 from rag.engine.result import Result
+from rag.screening.danger import language
 from rag.screening.emergencies import Emergency, help_for, situations
 from rag.screening.jurisdiction import other_country
 from rag.screening.personal_data import PersonalDataSpan, personal_data
@@ -36,6 +37,8 @@ class Decision:
     reason: DecisionReason | None = None  # why no model is asked; None: it may be
     country: str | None = None  # whose law is asked for instead, ISO 3166-1 alpha-2
     urgent: tuple[Emergency, ...] = ()
+    limits: tuple[Emergency, ...] = ()  # time limits that may be running
+    language: str | None = None  # that the question seems to be in, ISO 639-1; None: in none that is known
     contacts: tuple[Contact, ...] = ()  # whom to call, shown before anything else; () unless urgent
     personal: tuple[PersonalDataSpan, ...] = ()  # to be agreed to, or taken out with `personal.redact`
 
@@ -61,9 +64,13 @@ def screen_question(question: str, result: Result, card: CorpusCard, *, leaves: 
     Raises:
         MissingExtra: `leaves`, and the packages that know telephone and identity numbers are not there.
     """
-    urgent = situations(question)
+    found = situations(question)
+    urgent = tuple(each for each in found if not each.is_limit)
+    limits = tuple(each for each in found if each.is_limit and each.now)
     personal = personal_data(question, card.jurisdiction) if leaves else ()
-    return Decision(*_reason(question, result, card), urgent, help_for(urgent, card), personal)
+    spoken = language(question) if urgent or limits else None
+    reason, country = _reason(question, result, card)
+    return Decision(reason, country, urgent, limits, spoken, help_for(urgent, card), personal)
 
 
 def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionReason | None, str | None]:

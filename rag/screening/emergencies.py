@@ -1,4 +1,4 @@
-"""Situations in which help comes before law: violence, an arrest, a deadline within days."""
+"""Situations in which help comes before law, and time limits that may be running against who asks."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ from rag.text.patterns import any_of, data, plain
 
 
 class Danger(StrEnum):
-    """What a person may need help with first."""
+    """What a person may need help with first; the last four are time limits, no danger."""
 
     VIOLENCE = "violence"
     SEXUAL = "sexual"  # rape and other sexual violence
     CHILD = "child"  # a child in danger
     SUICIDE = "suicide"
     POLICE = "police"  # an arrest, police custody
-    HOUSING = "housing"  # put out of a home within days
-    DEADLINE = "deadline"  # a hearing or time limit within days
-    TRAFFICKING = "trafficking"  # papers withheld, forced work
+    HOUSING = "housing"  # no roof tonight, put out of a home within days
+    TRAFFICKING = "trafficking"  # papers withheld, forced work, a forced marriage
+    REMOVAL = "removal"  # ordered to leave the country
+    EVICTION = "eviction"  # ordered to leave a home
+    DISMISSAL = "dismissal"  # work has been taken away
+    DEADLINE = "deadline"  # a hearing, a judgment, a decision that can be contested
+
+
+LIMITS = frozenset(map(Danger, meaning.LIMITS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,11 @@ class Emergency:
     danger: Danger
     now: bool  # somebody seems to be in it; False: the question only names the subject
 
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is a time limit that may be running, and no danger."""
+        return self.danger in LIMITS
+
 
 _OF_THREAT = "threat"  # an attack, a weapon, a threat of death by anybody: help is that of violence
 
@@ -40,14 +51,15 @@ _OF_THREAT = "threat"  # an attack, a weapon, a threat of death by anybody: help
 @cache
 def _patterns() -> Mapping[Danger, Mapping[str, re.Pattern[str]]]:
     read = data("rag.screening", "urgent")
-    return {d: {part: any_of(read[d].get(part, ())) for part in ("now", "named", "contact")} for d in Danger}
+    parts = ("now", "named", "contact")
+    return {d: {part: any_of(read.get(d, {}).get(part, ())) for part in parts} for d in Danger}
 
 
 def situations(question: str) -> tuple[Emergency, ...]:
-    """Return the urgent situations of a question, in the order of `Danger`.
+    """Return the urgent situations and time limits of a question, in the order of `Danger`.
 
-    Those that `rag.screening.danger` has words for are found by meaning; the others, and what only names a
-    subject, by patterns, where negation, past and hypothesis are not told apart.
+    They are found by meaning; a few that `rag.screening.danger` has no words for, and what only names a
+    subject, by patterns too, where negation, past and hypothesis are not told apart.
     """
     text, meant = plain(question), meaning.classes(question)
     found = []
@@ -90,6 +102,12 @@ def _fits(contact: Contact, danger: Danger) -> bool:
     if contact.topics:
         return danger in contact.topics
     return bool(_patterns()[danger]["contact"].search(plain(f"{contact.name} {contact.note or ''}")))
+
+
+def call_line(language: str | None, phone: str | None) -> str | None:
+    """Return whom to call in a language that the page is not written in; None where it has no sentence."""
+    sentence = data("rag.screening", "call").get(language or "")
+    return sentence.format(number=phone) if sentence and phone else None
 
 
 def _digits(phone: str) -> str:

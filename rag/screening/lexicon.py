@@ -62,10 +62,13 @@ class Word:
     sentence: int
 
 
-def words(text: str) -> list[Word]:
-    """Return the words of a text."""
+def words(text: str, typed: Mapping[str, str] | None = None) -> list[Word]:
+    """Return the words of a text; those of `typed`, which are folded, are read as others."""
     found, clause, sentence = [], 0, 0
-    for mark in _WORD.findall(fold(re.sub(r"\n+", " . ", text[:LONGEST]))):
+    folded = fold(re.sub(r"\n+", " . ", text[:LONGEST]))
+    if typed:
+        folded = re.sub(rf"\b(?:{'|'.join(typed)})\b", lambda same: fold(typed[same[0]]), folded)
+    for mark in _WORD.findall(folded):
         if mark in _CLAUSE or mark in _SENTENCE:
             clause += 1
             sentence += mark in _SENTENCE
@@ -86,6 +89,14 @@ class Match:
     def overlaps(self, other: Match) -> bool:
         """Tell whether a word belongs to both."""
         return self.start < other.end and other.start < self.end
+
+    def contains(self, other: Match) -> bool:
+        """Tell whether every word of the other belongs to this, which has more."""
+        return (
+            self.start <= other.start
+            and other.end <= self.end
+            and self.end - self.start > other.end - other.start
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +138,22 @@ class _Part:
 
 
 _Phrase = tuple[_Part, ...]
-_WRITTEN = re.compile(rf"…|<[\w-]+>|\{{\w+\}}|[{_HAN}](?:\|[{_HAN}])+\??|[{_HAN}]\??|[^\s…<{{{_HAN}]+")
+_WRITTEN = re.compile(rf"…|<[\w-]+>|\{{\w+\}}\??|[{_HAN}](?:\|[{_HAN}])+\??|[{_HAN}]\??|[^\s…<{{{_HAN}]+")
 
 
 _GROUP = re.compile(r"\(([^()]*)\)")
+_ALTERNATIVES = re.compile(rf"[^\s…'’\-{_HAN}]+(?:\|[^\s…'’\-{_HAN}]+)*")  # words of which each is one part
+_OR = "\0"  # "|" of a group that is read already
 
 
 def _expanded(phrase: str) -> Iterator[str]:
-    """Yield a phrase with one choice of each group."""
+    """Yield a phrase with one choice of each group; choices of one word each stay together."""
     found = _GROUP.search(phrase)
     if found is None:
-        yield phrase
+        yield phrase.replace(_OR, "|")
         return
-    for choice in found[1].split("|"):
+    whole = _ALTERNATIVES.fullmatch(found[1])
+    for choice in [found[1].replace("|", _OR)] if whole else found[1].split("|"):
         yield from _expanded(f"{phrase[: found.start()]}{choice}{phrase[found.end() :]}")
 
 
@@ -260,13 +274,16 @@ class Rule:
         """Return every concept that it names."""
         return self.absent.union(*self.groups)
 
-    def found(self, matches: Iterable[Match], text: Sequence[Word]) -> tuple[Match, ...] | None:
-        """Return the matches of one language that satisfy it, or None."""
+    def found(
+        self, matches: Iterable[Match], text: Sequence[Word], barring: Iterable[Match]
+    ) -> tuple[Match, ...] | None:
+        """Return the matches of one language that satisfy it, or None; `barring` has those that forbid it."""
         by_place: dict[int, list[Match]] = defaultdict(list)
         for match in matches:
-            by_place[0 if self.whole else text[match.start].sentence].append(match)
-        for here in by_place.values():
-            if any(match.concept in self.absent for match in here):
+            by_place[self._place(match, text)].append(match)
+        barred = {self._place(match, text) for match in barring if match.concept in self.absent}
+        for place, here in by_place.items():
+            if place in barred:
                 continue
             candidates = [[match for match in here if match.concept in group] for group in self.groups]
             for chosen in product(*candidates) if all(candidates) else ():
@@ -275,6 +292,9 @@ class Rule:
                 ):
                     return chosen
         return None
+
+    def _place(self, match: Match, text: Sequence[Word]) -> int:
+        return 0 if self.whole else text[match.start].sentence
 
     def _near(self, chosen: tuple[Match, ...]) -> bool:
         if self.whole:

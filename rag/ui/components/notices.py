@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 import streamlit as st
 
-from rag.corpus.card import CorpusCard, Elsewhere
+from rag.corpus.card import CorpusCard, Elsewhere, Step
 from rag.engine.result import Result
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
 from rag.screening.decision import Decision, DecisionReason
+from rag.screening.emergencies import Danger, call_line, help_for
 from rag.text import Analyser
 from rag.text.language import language_of
 from rag.types import Article
@@ -18,7 +20,7 @@ from rag.ui.components.entries import is_code, link_to, title
 from rag.ui.components.explanation import matched_words
 from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters, theme_names
 from rag.ui.html import Html, bullets, folded, join, link, rows, site, tag
-from rag.ui.i18n import N_, Interface, words
+from rag.ui.i18n import LANGUAGES, N_, Interface, words
 from rag.ui.layout import HELP, contact_html
 
 _CUT = N_(
@@ -139,11 +141,16 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
 MAX_STEPS = 3  # what comes later depends on what came of these
 
 
-def draw_steps(result: Result, card: CorpusCard, t: Interface) -> None:
-    """Draw what a person can do where the first article applies; nothing where it is not likely to answer."""
+def draw_steps(result: Result, decision: Decision, card: CorpusCard, t: Interface) -> None:
+    """Draw what a person can do where the first article applies; nothing where it is not likely to answer.
+
+    What the notice of a time limit says already is not said twice.
+    """
     if result.doubtful or result.elsewhere or result.topic or not result.shown:
         return
-    steps = card.steps_after(result.shown[0].article.id)[:MAX_STEPS]
+    told = _steps_of({limit.danger for limit in decision.limits}, card)
+    after = card.steps_after(result.shown[0].article.id)
+    steps = [step for step in after if step not in told][:MAX_STEPS]
     if not steps:
         return
     lines = [  # the first stands open: what comes later depends on what came of it
@@ -231,8 +238,10 @@ def command(message: str) -> str:
 
 
 _NAMED = N_("If you are in this situation, these can help")
-_LIMIT = N_("A time limit may be running: ask for help today, and keep the letter with its envelope.")
-_TIMED = ("housing", "deadline")
+_KEEP = N_("Ask for help today, and keep the letter with its envelope.")
+_WITH_LIMITS = frozenset({Danger.POLICE, Danger.HOUSING})  # dangers that come with a decision to contest
+_PEOPLE_OF_LIMIT = 2  # a third would push the answer out of sight
+_RIGHT_TO_LEFT = ("ar", "fa")
 
 
 def draw_emergency(
@@ -240,26 +249,69 @@ def draw_emergency(
 ) -> None:
     """Draw the help box; nothing where the question speaks of no urgent situation.
 
-    Below the numbers stands what can be done at once in that situation, with the article that it rests on.
+    Below the numbers stands what can be done at once in that situation, with the article that it rests on. It
+    speaks the language of the question where the page has it; else the page's, but for whom to call.
     """
     if not decision.urgent:
         return
-    timed = any(situation.now and situation.danger in _TIMED for situation in decision.urgent)
-    danger = any(situation.danger not in _TIMED for situation in decision.urgent)
-    paragraphs = [tag("p", t(_LIMIT))] if timed else []
+    t, spoken = _in_language_of(decision, t)
+    paragraphs: list[Html] = []
     if decision.contacts:
+        if decision.grave and (line := call_line(decision.language, decision.contacts[0].phone)):
+            way = "rtl" if decision.language in _RIGHT_TO_LEFT else None
+            paragraphs.append(tag("p", tag("strong", line), lang=decision.language, dir=way))
         people = (contact_html(contact, t, name="strong") for contact in decision.contacts)
         paragraphs.append(bullets(people, lang=card.language))
-    elif danger and decision.grave:
+    elif decision.grave:
         paragraphs.append(tag("p", t("Call the emergency number of the place where you are.")))
     if not paragraphs:
         return
     found = {situation.danger for situation in decision.urgent if situation.now}
-    for step in card.steps:
-        if found.intersection(step.dangers):
-            named = [articles[id_] for id_ in step.articles if id_ in articles][:1]
-            links = [join(" ", link_to(article, title(article, t, card))) for article in named]
-            paragraphs.append(tag("p", in_language(step.text, t.language), *links))
+    limits = {limit.danger for limit in decision.limits} if found and found <= _WITH_LIMITS else set()
+    paragraphs += _steps_html(_steps_of(found | limits, card), t, card, articles, links=1)
     heading = t("If this is happening to you, get help first") if decision.grave else t(_NAMED)
     kind, role = ("pd-box pd-urgent", "alert") if decision.grave else ("pd-box", "status")
-    st.html(tag("div", tag("h2", heading), *paragraphs, class_=kind, role=role))
+    st.html(tag("div", tag("h2", heading), *paragraphs, class_=kind, role=role, lang=spoken))
+
+
+def draw_limits(decision: Decision, t: Interface, card: CorpusCard, articles: Mapping[str, Article]) -> None:
+    """Draw which time limit may be running, with its articles and who helps; nothing under an alarm.
+
+    Nor where another country's law is asked for. The sentences are those of the corpus' own law, and say so;
+    a corpus without any tells only to be quick.
+    """
+    if not decision.limits or decision.grave or decision.reason is DecisionReason.OTHER_COUNTRY:
+        return
+    t, spoken = _in_language_of(decision, t)
+    steps = _steps_of({limit.danger for limit in decision.limits}, card)
+    body = [*_steps_html(steps, t, card, articles, links=3), tag("p", t(_KEEP))]
+    if people := help_for(decision.limits, card)[:_PEOPLE_OF_LIMIT]:
+        body.append(bullets((contact_html(each, t, name="strong") for each in people), lang=card.language))
+    heading = tag("h2", t("A time limit may be running"))
+    st.html(tag("div", heading, *body, class_="pd-box pd-limit", role="status", lang=spoken))
+
+
+def _in_language_of(decision: Decision, t: Interface) -> tuple[Interface, str | None]:
+    """Return the interface in the question's language, and its tag where that is not the page's."""
+    if decision.language not in LANGUAGES or decision.language == t.language:
+        return t, None
+    spoken = words(decision.language)
+    return spoken, spoken.how.tag
+
+
+def _steps_of(dangers: AbstractSet[str], card: CorpusCard) -> tuple[Step, ...]:
+    return tuple(step for step in card.steps if not dangers.isdisjoint(step.dangers))
+
+
+def _steps_html(
+    steps: Iterable[Step], t: Interface, card: CorpusCard, articles: Mapping[str, Article], *, links: int
+) -> list[Html]:
+    """Return a paragraph a step, with so many of its articles at most, and the official service."""
+    made = []
+    for step in steps:
+        named = [articles[id_] for id_ in step.articles if id_ in articles][:links]
+        cited = [join(" ", link_to(article, title(article, t, card))) for article in named]
+        if links > 1 and step.url:
+            cited.append(join(" ", site(step.url)))
+        made.append(tag("p", in_language(step.text, t.language), *cited))
+    return made

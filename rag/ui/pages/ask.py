@@ -70,6 +70,7 @@ def render(
             engine, t, options, answers, typed or "", own, question, result, explained, decision, problem
         )
         notices.draw_emergency(decision, t, engine.card, engine.law.articles)
+        notices.draw_limits(decision, t, engine.card, engine.law.articles)
     if was_cut:
         notices.truncation_notice(len(typed or ""), t)
     slot = None
@@ -149,7 +150,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if page.answers.quoter is not None and page.decision.may_ask and not (alone or result.topic):
         answer_html.draw(page.answers.quoter, result, page.question, cited)
     if not alarm and page.decision.reason not in notices.SCREENED_REASONS:
-        notices.draw_steps(result, engine.card, said)
+        notices.draw_steps(result, page.decision, engine.card, said)
     slot = _draw_cards(page)
     expansion_chips.draw(page.question, result, t)
     st.html(folded(t("How to read this list"), _way_of_reading(page), class_="pd-more pd-order"))

@@ -12,7 +12,7 @@ from rag.engine.result import Result
 from rag.screening.decision import Decision, DecisionReason, not_law, screen_question
 from rag.screening.personal_data import PersonalDataKind
 from rag.types import Article, KnownItem, Shown, Why
-from training import screening as measure
+from training import before as measure
 
 CASES = Path(__file__).parent / "cases"
 CARD = CorpusCard("law", "Law", "fr", "FR", contacts=(Contact("Une permanence"),))

@@ -15,7 +15,7 @@ from rag.screening.dialogue import (
     standalone,
 )
 from rag.text.analysers import analyser
-from training import screening as measure
+from training import before as measure
 
 CASES = Path(__file__).parent / "cases"
 FR = analyser("fr")

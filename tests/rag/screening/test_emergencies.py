@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from rag.corpus.card import Contact, CorpusCard
-from rag.screening.danger import CLASSES, classes
 from rag.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.text.patterns import data
-from training import screening as measure
+from training import before as measure
+from training import screening
 
 CASES = Path(__file__).parent / "cases"
+RECORD = Path(__file__).parents[3] / "docs" / "results" / "screening.json"
 CARD = CorpusCard(
     "law",
     "Law",
@@ -113,7 +115,7 @@ def newcomers() -> list[tuple[str, str, str]]:
 def test_danger_is_found_in_the_languages_of_newcomers_and_what_is_near_is_not(
     danger: str, language: str, question: str
 ) -> None:
-    found = [each.danger for each in situations(question) if each.now]
+    found = [each.danger for each in situations(question) if each.now and not each.is_limit]
     assert (danger in found) if danger != "-" else not found
 
 
@@ -124,23 +126,36 @@ def test_the_number_made_for_a_danger_comes_before_those_for_every_danger() -> N
     assert first == ["3114", "3919", "119"]
 
 
-@pytest.mark.parametrize("half", ["dev", "test"])
-def test_danger_is_found_by_meaning_in_sixteen_languages(half: str) -> None:
+@pytest.fixture(scope="module")
+def counted() -> Mapping[str, screening.Counts]:
+    return screening.counts(screening.outcomes())
+
+
+@pytest.mark.parametrize(
+    "group", [*(f"dev: {each}" for each in screening.GROUPS), "test: violence and suicide"]
+)
+def test_danger_is_found_by_meaning_in_sixteen_languages(
+    counted: Mapping[str, screening.Counts], group: str
+) -> None:
     """The cases were written before the rules; of the test half totals alone were looked at."""
-    found = cases = alarms = near = 0
-    for danger in CLASSES:
-        for line in (CASES / "danger" / f"{danger}.jsonl").read_text(encoding="utf-8").splitlines():
-            case = json.loads(line)
-            if case["half"] != half:
-                continue
-            told = classes(case["text"])
-            if case["danger"] is None:
-                near, alarms = near + 1, alarms + bool(told.get(danger))
-            else:
-                cases, found = cases + 1, found + bool(told.get(danger))
-    assert (cases, near) == (115, 115)
-    assert found / cases >= 0.95
-    assert alarms / near <= 0.02
+    counts = counted[group]
+    assert counts.cases == counts.near == 23 * len(screening.GROUPS[group.split(": ")[1]])
+    assert counts.found / counts.cases >= 0.95
+    assert counts.alarms / counts.near <= 0.02
+
+
+def test_what_is_found_and_what_is_not_is_as_published(counted: Mapping[str, screening.Counts]) -> None:
+    """The later classes find less than 95 % of the test half; no change of a rule makes that worse unseen."""
+    published = json.loads(RECORD.read_text(encoding="utf-8"))["counts"]
+    assert {key: counts.record() for key, counts in counted.items()} == published
+
+
+def test_a_folder_without_cases_is_refused_with_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "suicide.jsonl").write_text('{"text": "x"}\n', encoding="utf-8")
+    assert screening.main(["--cases", str(tmp_path)]) == 2
+    assert "suicide.jsonl" in capsys.readouterr().err
 
 
 def test_the_cases_of_danger_are_of_sixteen_languages_and_two_halves() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rag.screening.jurisdiction import other_country
-from training import screening as measure
+from training import before as measure
 
 CASES = Path(__file__).parent / "cases"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rag.errors import MissingExtra
 from rag.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
 from rag.text.patterns import data
-from training import screening as measure
+from training import before as measure
 
 CASES = Path(__file__).parent / "cases"
 TEXTS = measure.marked(CASES / "personal.tsv")

@@ -299,10 +299,12 @@ def test_help_comes_first_of_all() -> None:
         assert "tel:17" in [link.attributes["href"] for link in box.all("a")]
 
 
-def test_a_short_time_limit_is_said() -> None:
-    app = opened(None, "On va m'expulser demain à cause de l'arbre")
+def test_a_short_time_limit_is_said_and_is_no_alarm() -> None:
+    app = opened(None, "J'ai reçu une OQTF à cause de l'arbre")
 
-    assert "Un délai court peut-être déjà" in body(app).one(class_="pd-urgent").text
+    assert headings(app)[0] == "Un délai court peut-être déjà"
+    assert "gardez la lettre" in body(app).one(class_="pd-limit").text
+    assert not body(app).all(class_="pd-urgent")
 
 
 def test_personal_data_are_taken_out_unless_the_person_wants_otherwise() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag.corpus.card import CorpusCard, Moved, Step
+from rag.corpus.card import Contact, CorpusCard, Moved, Step
 from rag.engine.result import Result
 from rag.engine.topic_view import TopicCase
 from rag.text import SpellingCorrection
@@ -301,10 +301,83 @@ def test_under_an_alarm_nothing_else_speaks_and_the_order_of_protection_is_told(
     app = ask(page(engine, locale="en-GB"), "mon mari me frappe, dépôt de garantie, arbre du voisin")
     alarm = body(app).one(class_="pd-urgent")
 
-    assert headings(app)[0] == "If this is happening to you, get help first"
+    assert headings(app)[0] == "Si cela vous arrive, cherchez d’abord de l’aide"  # as the question is asked
     assert "Ask the judge for protection. Article 671" in alarm.text
     assert "article=671" in str(alarm.all("a")[-1].attributes["href"])
     for other in ("pd-elsewhere", "pd-doubt", "pd-read-as", "pd-steps"):
         assert not body(app).all(class_=other)
     assert not [b for b in app.button if (b.key or "").startswith("case-")]
     assert cards(app)
+
+
+LIMITS = (
+    Step("one", {"en": "A month in this law."}, ("671", "672", "none"), "https://law.example/", ("removal",)),
+    Step("two", {"en": "Not of this."}, ("671",), dangers=("dismissal",)),
+)
+ORDER = "I received an OQTF yesterday, arbre du voisin, dépôt"
+
+
+def test_a_time_limit_is_a_notice_of_its_own_with_its_articles_and_who_helps() -> None:
+    people = tuple(Contact(name, topics=("removal",)) for name in ("First", "Second", "Third"))
+    card = replace(CARD, contacts=people, steps=LIMITS, jurisdiction="FR")
+    app = ask(page(FakeEngine(card=card), locale="en-GB"), ORDER)
+    box = body(app).one(class_="pd-limit")
+
+    assert headings(app)[0] == "A time limit may be running"
+    assert "A month in this law. Article 671" in box.text
+    assert "law.example" in box.text
+    assert "Not of this." not in box.text
+    assert [link.text for link in box.all("strong")] == ["First", "Second"]
+    assert box.attributes["role"] == "status"
+    assert cards(app)
+    assert not body(app).all(class_="pd-urgent")
+    assert "A month in this law." not in "".join(steps.text for steps in body(app).all(class_="pd-steps"))
+
+
+def test_under_an_alarm_time_limits_are_quiet_but_for_arrest_and_housing() -> None:
+    engine = FakeEngine(card=replace(CARD, steps=LIMITS))
+    violence = ask(page(engine, locale="en-GB"), f"my husband beats me. {ORDER}")
+    assert not body(violence).all(class_="pd-limit")
+    assert "A month in this law." not in body(violence).one(class_="pd-urgent").text
+
+    arrest = ask(page(engine, locale="en-GB"), f"my brother was arrested by the police. {ORDER}")
+    assert not body(arrest).all(class_="pd-limit")
+    assert "A month in this law." in body(arrest).one(class_="pd-urgent").text
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "lang"),
+    [
+        (
+            "mein Mann schlägt mich jeden Tag",
+            "Wenn Ihnen das gerade passiert, holen Sie sich zuerst Hilfe",
+            "de",
+        ),
+        ("my husband beats me every day", "If this is happening to you, get help first", None),
+    ],
+)
+def test_the_help_box_speaks_the_language_of_the_question(
+    question: str, heading: str, lang: str | None
+) -> None:
+    box = body(ask(page(FakeEngine(), lang="en"), question)).one(class_="pd-urgent")
+    assert box.one("h2").text == heading
+    assert box.attributes.get("lang") == lang
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "way"),
+    [
+        ("mi marido me pega y tengo miedo", "Llame ahora al", None),
+        ("زوجي يضربني كل يوم ماذا أفعل", "اتصل", "rtl"),
+    ],
+)
+def test_whom_to_call_is_said_in_a_language_that_the_page_has_not(
+    question: str, line: str, way: str | None
+) -> None:
+    contacts = (Contact("Hotline", phone="3919", topics=("violence",)),)
+    app = ask(page(FakeEngine(card=replace(CARD, contacts=contacts)), lang="en"), question)
+    first = body(app).one(class_="pd-urgent").all("p")[0]
+    assert first.text.startswith(line)
+    assert "3919" in first.text
+    assert first.attributes.get("dir") == way
+    assert headings(app)[0] == "If this is happening to you, get help first"
