@@ -13,7 +13,7 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,19 +121,17 @@ def _maximise(matrix: sp.csr_array, classes: Ints, n_classes: int, ridge: float)
     return np.asarray(found.x.reshape(-1, n_classes), np.float32)
 
 
-def told(questions: Iterable[EverydayQuestion], topics: Topics, kind: str) -> tuple[int, int]:
-    """Return of how many questions of a kind another law is told, and how many there are."""
-    asked = [each for each in questions if each.kind == kind]
-    return sum(bool(topics.find(each.question)) for each in asked), len(asked)
-
-
-def measure(questions: Sequence[EverydayQuestion], topics: Topics) -> dict[str, Any]:
+def measure(questions: Sequence[EverydayQuestion], engine: Engine, topics: Topics) -> dict[str, Any]:
     """Count where another law is told: of what it governs, and of what the loaded law answers."""
+    engine.notices = replace(engine.notices, topics=topics)
     counts = {}
     for kind, what in (("elsewhere", "another law governs"), ("answer", "the loaded law answers")):
-        right, of = told(questions, topics, kind)
-        share = wilson(right, of)
-        counts[what] = {"told": right, "of": of, "value": share.value, "low": share.low, "high": share.high}
+        asked = [each.question for each in questions if each.kind == kind]
+        told = sum(bool(engine.ask(each).elsewhere) for each in asked)
+        share = wilson(told, len(asked))
+        counts[what] = {"told": told, "of": len(asked)} | {
+            "value": share.value, "low": share.low, "high": share.high,
+        }  # fmt: skip
     return counts
 
 
@@ -226,7 +224,8 @@ def _run(output: Path) -> dict[str, Any]:
         "features": len(classifier.features),
         "threshold": classifier.threshold,
         "counts": {
-            half: {when: measure(of, each) for when, each in topics.items()} for half, of in halves.items()
+            half: {when: measure(of, engine, each) for when, each in topics.items()}
+            for half, of in halves.items()
         },
     }
     (output / "metrics.json").write_text(

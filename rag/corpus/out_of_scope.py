@@ -148,16 +148,17 @@ class Topics:
         """Return the topics that the question is about: all words of one phrase stand in it.
 
         A phrase that begins with "=" must be the whole question: "= viré" finds "on m'a viré", whose
-        only term it is, and not a question about a bank transfer, which shares the stem. Where no phrase
-        stands in it, the classifier tells, if there is one.
+        only term it is, and not a question about a bank transfer, which shares the stem.
         """
-        order = self._analyser.terms(question)
-        terms = frozenset(order)
+        terms = frozenset(self._analyser.terms(question))
         looked_at = (each for term in terms for each in self._phrases.get(term, ()))
         found = sorted({number for number, phrase in looked_at if phrase.fits(terms)})
-        if not found and self._classifier is not None and self._encode is not None:
-            found = self._named(self._classifier.topic(order, self._encode([question])[0]))
         return tuple(self._topics[number] for number in found)
 
-    def _named(self, topic: str | None) -> list[int]:
-        return [number for number, each in enumerate(self._topics) if each.id == topic]
+    def classified(self, question: str) -> tuple[Elsewhere, ...]:
+        """Return the topic that the classifier tells, of a question in which no phrase stands."""
+        if self._classifier is None or self._encode is None:
+            return ()
+        terms = self._analyser.terms(question)
+        told = self._classifier.topic(terms, self._encode([question])[0])
+        return tuple(topic for topic in self._topics if topic.id == told)

@@ -184,6 +184,8 @@ class Engine:
             shown, displayed = self._show(query, k, shown, ranking, lists, expansion)
             if few and not elsewhere:
                 topic = self._topic(query, terms, ranking)
+            if not (elsewhere or topic or known):
+                elsewhere = self.notices.topics.classified(text)
             if whole:  # it was calibrated on searches of the whole corpus
                 likelihood = self.notices.likelihood(query, ranking, lists, elsewhere=bool(elsewhere))
         return Result(

@@ -13,7 +13,7 @@ from training import before as measure
 from training import screening
 
 CASES = Path(__file__).parent / "cases"
-RECORD = Path(__file__).parents[3] / "docs" / "results" / "screening.json"
+RECORD = Path(__file__).parents[3] / "docs" / "results" / "everyday" / "screening.json"
 CARD = CorpusCard(
     "law",
     "Law",
