@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from indexes.formats.jsonl import Record, records
+from indexes.formats.limits import TEXT
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.errors import BadInput
 from rag.types import Article, Progress, no_progress
@@ -145,6 +146,9 @@ def text(record: Record, key: str) -> str:
     value = record[key]
     if not isinstance(value, str):
         raise _wrong(key, value, "text in double quotes")
+    if len(value) > TEXT:  # an article, or anything else: it is counted and encoded whole
+        problem = f"the {key} has {len(value):,} characters, and {TEXT:,} are read at most"
+        raise UnfitError(SkipReason.TOO_LONG, problem, "Cut it into articles")
     return value
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from indexes.formats.jsonl import Record
+from indexes.formats.limits import LIMITS, Meter
+from indexes.formats.parquet_pages import batch_rows
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput, MissingExtra
 from rag.types import Progress, no_progress
 
-BATCH = 256  # rows in memory at once: articles can be long
 _BUFFER = 2**20  # bytes read ahead of a column, so that a row group of gigabytes is never whole in memory
 _ROW_GROUP = 4096
+_LONG = 500  # characters; what is shorter repeats in honest files
 
 
 def rows(
@@ -33,7 +35,8 @@ def rows(
         progress: called with rows read and rows in all.
 
     Raises:
-        BadInput: it is no Parquet file or lacks a column; or it is damaged and the inspection not lenient.
+        BadInput: it is no Parquet file, lacks a column or unpacks to too much; or it is damaged and the
+            inspection not lenient.
         MissingExtra: pyarrow is not installed.
     """
     arrow, parquet = _pyarrow()
@@ -52,10 +55,11 @@ def rows(
                     f"{path}: no column {', '.join(missing)}; the columns are: {available}. "
                     "Import with --from parquet --column FIELD=COLUMN."
                 )
-            total = file.metadata.num_rows
-            for batch in file.iter_batches(batch_size=BATCH):
+            total, kept = file.metadata.num_rows, Meter(path, LIMITS)
+            for batch in file.iter_batches(batch_size=batch_rows(path, file.metadata)):
                 for row in batch.to_pylist():
                     done += 1
+                    kept.took(sum(map(_long, row.values())))
                     yield SourceLocation(path, done), {name: plain(value) for name, value in row.items()}
                 progress("reading", done, total)
     except BadInput:  # which is a ValueError, as pyarrow's errors are
@@ -111,6 +115,13 @@ def description(path: Path) -> dict[str, str]:
         return {key.decode(): value.decode() for key, value in found.items()}
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise BadInput(f"{path}: not a Parquet file ({error}). Fetch it again.") from None
+
+
+def _long(value: object) -> int:
+    """Count the characters of long texts, of which a dictionary of a few bytes may give one to each row."""
+    if isinstance(value, list):
+        return sum(map(_long, value))
+    return len(value) if isinstance(value, str | bytes) and len(value) > _LONG else 0
 
 
 def plain(value: object) -> object:

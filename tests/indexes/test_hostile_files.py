@@ -1,0 +1,168 @@
+"""Hostile files: each is refused by name, in bounded memory, and nothing of it is left behind.
+
+Each is read by the command itself in a process of its own, whose memory ends where a reader without bounds
+would go on. The files are some kilobytes; what they would unpack to is never on the disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from indexes.formats import parquet_pages
+from indexes.formats.parquet_pages import MOST_ROWS, batch_rows
+from rag.errors import BadInput
+from tests.paths import ROOT
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the peak of memory is read from Linux's /proc"
+)
+MOST = 600  # MiB at the peak
+ROOM = 4 * 2**30  # bytes of address space: what would take more fails, and the machine does not
+SECONDS = 60  # an end for what would have none; nothing is timed
+COMMAND = """
+import sys
+from indexes.__main__ import main
+status = main(sys.argv[1:])
+# not ru_maxrss, which a process takes over from the one that started it
+[peak] = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
+print("peak", int(peak) // 1024)
+sys.exit(status)
+"""
+
+
+class Run(NamedTuple):
+    """How a command ended."""
+
+    status: int
+    output: str
+    error: str
+    peak: int  # MiB
+    left: list[str]  # what lies under PANDECT_HOME
+
+
+def run(at: Path, *arguments: str | bytes, **environment: str) -> Run:
+    """Run `python -m indexes` with its own home in a process whose memory is bounded."""
+    home = at / "home"
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=SECONDS,
+        env={**os.environ, "PANDECT_HOME": str(home), "OPENBLAS_NUM_THREADS": "1", **environment},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM)),
+    )
+    output, error = (text.decode("utf-8", "surrogateescape") for text in (done.stdout, done.stderr))
+    peak = output.rpartition("peak ")[2].strip()
+    left = [str(path.relative_to(home)) for path in home.rglob("*")] if home.exists() else []
+    return Run(done.returncode, output, error, int(peak) if peak.isdigit() else 10**6, left)
+
+
+def refused(at: Path, path: Path, *words: str, options: tuple[str, ...] = ("--lenient",)) -> None:
+    """Hold that a file is refused with these words, in bounded memory, and leaves nothing behind."""
+    done = run(at, "import", str(path), "--name", "hostile", "--language", "fr", *options)
+    assert "Traceback" not in done.error
+    assert done.status == 2, done.error[-2000:] + done.output
+    assert all(word in done.error for word in words), done.error[-2000:]
+    assert done.peak < MOST
+    assert not any("hostile" in name or "unpacked/" in name for name in done.left), done.left
+
+
+def squeezed(path: Path, pieces: Iterator[bytes]) -> Path:
+    """Write pieces as gzip, one at a time."""
+    packer = zlib.compressobj(9, wbits=31)
+    with path.open("wb") as out:
+        for piece in pieces:
+            out.write(packer.compress(piece))
+        out.write(packer.flush())
+    return path
+
+
+def article(number: int, text: str) -> bytes:
+    return json.dumps({"id": str(number), "code": "A", "article_no": "1", "text": text}).encode() + b"\n"
+
+
+def test_gzip_of_json_lines(tmp_path: Path) -> None:
+    lines = (article(n, "four " * 200_000) for n in range(300))  # 300 MB
+    path = squeezed(tmp_path / "articles.jsonl.gz", lines)
+    assert path.stat().st_size < 2**20
+    refused(tmp_path, path, "more than 60 times its own size", "unpack it yourself")
+
+
+def test_gzip_of_csv(tmp_path: Path) -> None:
+    rows = (b'%d,A,"%s"\n' % (n, b"four " * 20_000) for n in range(1, 3000))
+    path = squeezed(tmp_path / "law.csv.gz", (b"id,code,text\n", *rows))  # type: ignore[arg-type]
+    refused(tmp_path, path, "more than 60 times its own size", "unpack it yourself")
+
+
+def test_gzip_of_blank_lines(tmp_path: Path) -> None:
+    path = squeezed(tmp_path / "articles.jsonl.gz", (b"\n" * 2**20 for _ in range(8)))
+    refused(tmp_path, path, "1,000,000 blank lines", "Remove blank lines")
+
+
+def test_a_row_of_csv_without_an_end(tmp_path: Path) -> None:
+    rows = (b'"%s\n",' % (b"a" * 50_000) for _ in range(800))
+    path = squeezed(tmp_path / "law.csv.gz", (b"id,code,text\n", *rows))  # type: ignore[arg-type]
+    refused(tmp_path, path, "law.csv.gz:", "more than 16 MB", "Close its quotes")
+
+
+def test_many_columns_of_csv(tmp_path: Path) -> None:
+    path = tmp_path / "law.csv"
+    path.write_text("id,code,text," + ",".join(f"c{n}" for n in range(150_000)) + "\n", "utf-8")
+    refused(tmp_path, path, "150,003 columns came", "10,000")
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [(2_000_000, "has 9,999,999 characters"), (300_000, "more than 60 times its own size")],
+)
+def test_a_dictionary_of_parquet(tmp_path: Path, times: int, words: str) -> None:
+    """A value of 10 MB, named by each of 4,000 rows, is in 11 kB; a batch of them would be 2.5 GB."""
+    path = tmp_path / "law.parquet"
+    names, text = pa.array([str(n) for n in range(4_000)]), "four " * times
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 4_000, pa.int32()), pa.array([text]))
+    written = pa.table({"id": names, "code": ["A"] * 4_000, "text": texts})
+    pq.write_table(written, path, compression="zstd", dictionary_pagesize_limit=2**30)
+    assert path.stat().st_size < 100_000
+    refused(tmp_path, path, words, options=())
+
+
+def test_a_row_of_parquet(tmp_path: Path) -> None:
+    """A row of 65 MB in some kilobytes, whatever the footer says of it."""
+    path = tmp_path / "law.parquet"
+    row = pa.table({"id": ["1"], "code": ["A"], "text": ["four " * 13_000_000]})
+    pq.write_table(row, path, compression="zstd", use_dictionary=False, write_statistics=False)
+    assert path.stat().st_size < 100_000
+    refused(tmp_path, path, "law.parquet: it unpacks to more than 60 times its own size")
+
+
+def test_rows_of_parquet_are_read_a_few_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "law.parquet"
+    pq.write_table(pa.table({"text": [f"{n % 10}" * 1_000 for n in range(900)]}), path, use_dictionary=False)
+    metadata = pq.ParquetFile(path).metadata
+    assert batch_rows(path, metadata) == MOST_ROWS
+    monkeypatch.setattr(parquet_pages, "BATCH", 10 * 1_100)
+    assert batch_rows(path, metadata) == 10
+    monkeypatch.setattr(parquet_pages, "PAGE", 800_000)
+    with pytest.raises(BadInput, match=r"a page of . MB in column text, where .* Write it anew"):
+        batch_rows(path, metadata)
+
+
+def test_pages_of_parquet_that_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "law.parquet"
+    pq.write_table(pa.table({"id": ["1"], "code": ["A"], "text": ["Le four."]}), path)
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + b"\xff" * 12 + content[16:])
+    refused(tmp_path, path, "no header of a page is at byte 4", options=())
