@@ -78,12 +78,15 @@ def collect(
     shared = ValueCache()
     seen: set[str] = set()
     at = array("Q")  # the line of each article: eight bytes a number, where a dict takes four times as many
+    lines: dict[str, int] = {}  # made when an id comes twice, which is rare
     for place, record, article in inspection.parsed(
         found, partial(parse_article, shared=shared, textless=textless)
     ):
         if article.id in seen:
-            line = next(line for each, line in zip(articles, at, strict=True) if each.id == article.id)
-            problem = f"id {article.id!r} was already used at line {line}"
+            if article.id not in lines:
+                known = len(lines)
+                lines |= zip((each.id for each in articles[known:]), at[known:], strict=True)
+            problem = f"id {article.id!r} was already used at line {lines[article.id]}"
             inspection.refuse(SkipReason.DUPLICATE_ID, place, problem, "Give every article an id of its own")
             continue
         seen.add(article.id)

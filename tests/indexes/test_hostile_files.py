@@ -6,6 +6,7 @@ would go on. The files are some kilobytes; what they would unpack to is never on
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import resource
@@ -22,6 +23,8 @@ import pytest
 
 from indexes.formats import parquet_pages
 from indexes.formats.parquet_pages import MOST_ROWS, batch_rows
+from indexes.formats.validation import Inspection
+from indexes.sources import legi
 from rag.errors import BadInput
 from tests.paths import ROOT
 
@@ -166,3 +169,40 @@ def test_pages_of_parquet_that_are_none(tmp_path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[:4] + b"\xff" * 12 + content[16:])
     refused(tmp_path, path, "no header of a page is at byte 4", options=())
+
+
+@pytest.mark.parametrize("source", ["legi", "akoma-ntoso", "gesetze-im-internet"])
+def test_xml_of_many_elements(tmp_path: Path, source: str) -> None:
+    """No article in it, and each element takes a hundred bytes in memory, or two."""
+    path = tmp_path / "law.xml"
+    root = {"legi": "LAW", "akoma-ntoso": "akomaNtoso", "gesetze-im-internet": "dokumente"}[source]
+    with path.open("wb") as out:
+        out.write(f"<{root}>".encode())
+        for _ in range(30):
+            out.write(b"<a/> " * 200_000)
+        out.write(f"</{root}>".encode())
+    words = ("8 MB came without an ARTICLE",) if source == "legi" else ("6,000,002 tags", "Cut the file")
+    refused(tmp_path, path, *words, options=("--from", source))
+
+
+def test_xml_of_many_parents() -> None:
+    """What stands around articles that were read is not kept, however often it comes."""
+    content = io.BytesIO(b"<LAW>" + b"<a><b/><b/><ARTICLE/></a>" * 5_000 + b"</LAW>")
+    kept = [
+        sum(1 for _ in element.getroottree().getroot().iter())
+        for _, element in legi._articles(Path("law.xml"), content, Inspection())
+    ]
+    assert len(kept) == 5_000
+    assert max(kept[2_000:]) <= max(kept[:2_000])  # the parser is some thousands of elements ahead
+
+
+def test_ids_that_come_twice(tmp_path: Path) -> None:
+    """60,000 of them in 60,000 articles: by the square that is an hour's work."""
+    path = tmp_path / "articles.jsonl"
+    with path.open("wb") as out:
+        out.writelines(article(min(n, 60_000), "Le four.") for n in range(1, 120_001))
+    done = run(tmp_path, "import", str(path), "--name", "hostile", "--language", "fr", "--lenient")
+    assert done.status == 0, done.error
+    assert (
+        f"skipped 60,000: duplicate id (first at {path}:60001: id '60000' was already used at" in done.output
+    )
