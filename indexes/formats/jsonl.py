@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from indexes.formats.limits import BLANK, LIMITS, RECORD, Meter
+from indexes.formats.limits import BLANK, LIMITS, RECORD, Meter, is_pipe
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
@@ -224,7 +224,7 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int, Callable[[int], None]]]:
     """Open a file; give it as it is, unpacked if it is gzip, its size in bytes, and a counter of bytes."""
-    if path.exists() and not path.is_file():  # opening a pipe would wait for who writes into it
+    if is_pipe(path):
         raise BadInput(f"{path}: a folder, pipe or device came where a file was expected. Give a file.")
     try:
         file = path.open("rb")

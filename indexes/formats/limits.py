@@ -8,7 +8,7 @@ from pathlib import Path
 from rag.errors import BadInput
 
 RECORD = 16 * 2**20  # bytes of a line, row or object: a text of TEXT characters, were each an escape
-TEXT = 2_000_000  # characters of an article or question, a thousand pages; building takes 100 times that
+TEXT = 1_000_000  # characters of an article or question, 500 pages; building takes 300 bytes for each
 BLANK = 1_000_000  # blank lines one after another
 COLUMNS = 10_000  # of a table
 PAGE = 80 * 2**20  # bytes of a page of Parquet, in memory whole: pyarrow makes them of 1,024 rows at least
@@ -55,3 +55,8 @@ class Meter:
 
     def _stop(self, what: str) -> None:
         raise BadInput(f"{self.path}: it unpacks to {what}. Do not use it, or unpack it yourself.")
+
+
+def is_pipe(path: Path) -> bool:
+    """Tell whether a path is a pipe, a socket, a device or a folder: opening a pipe waits for its writer."""
+    return path.exists() and not path.is_file()

@@ -22,7 +22,12 @@ _LONG = 500  # characters; what is shorter repeats in honest files
 
 
 def rows(
-    path: Path, inspection: Inspection, *, required: Collection[str] = (), progress: Progress = no_progress
+    path: Path,
+    inspection: Inspection,
+    *,
+    required: Collection[str] = (),
+    texts: Collection[str] = (),
+    progress: Progress = no_progress,
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each row as column -> value, with its place: the number of the row, counted from 1.
 
@@ -32,6 +37,8 @@ def rows(
         path: a Parquet file.
         inspection: told of damage; what was read before it is kept when lenient.
         required: columns that must be there.
+        texts: columns that hold text if they are there, as the required ones do: bytes that are none are
+            refused, where in other columns they become hexadecimal digits.
         progress: called with rows read and rows in all.
 
     Raises:
@@ -55,12 +62,18 @@ def rows(
                     f"{path}: no column {', '.join(missing)}; the columns are: {available}. "
                     "Import with --from parquet --column FIELD=COLUMN."
                 )
+            read = {*required, *texts}
             total, kept = file.metadata.num_rows, Meter(path, LIMITS)
             for batch in file.iter_batches(batch_size=batch_rows(path, file.metadata)):
                 for row in batch.to_pylist():
                     done += 1
                     kept.took(sum(map(_long, row.values())))
-                    yield SourceLocation(path, done), {name: plain(value) for name, value in row.items()}
+                    place = SourceLocation(path, done)
+                    if binary := [name for name, value in row.items() if name in read and _is_binary(value)]:
+                        problem = f"{', '.join(binary)} holds bytes that are no text in UTF-8"
+                        inspection.refuse(SkipReason.BROKEN_UTF8, place, problem, "Write it as text in UTF-8")
+                        continue
+                    yield place, {name: plain(value) for name, value in row.items()}
                 progress("reading", done, total)
     except BadInput:  # which is a ValueError, as pyarrow's errors are
         raise
@@ -117,6 +130,12 @@ def description(path: Path) -> dict[str, str]:
         raise BadInput(f"{path}: not a Parquet file ({error}). Fetch it again.") from None
 
 
+def _is_binary(value: object) -> bool:
+    if isinstance(value, list):
+        return any(map(_is_binary, value))
+    return isinstance(value, bytes) and _text(value) == value.hex() != ""
+
+
 def _long(value: object) -> int:
     """Count the characters of long texts, of which a dictionary of a few bytes may give one to each row."""
     if isinstance(value, list):
@@ -136,7 +155,15 @@ def plain(value: object) -> object:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [plain(part) for part in value]
-    return value.hex() if isinstance(value, bytes) else str(value)
+    return _text(value) if isinstance(value, bytes) else str(value)
+
+
+def _text(value: bytes) -> str:
+    """Return text that its writer did not mark as text; what is none as hexadecimal digits."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.hex()
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing import IO, Any
 from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
 from indexes.formats.jsonl import Record
-from indexes.formats.limits import BETWEEN
+from indexes.formats.limits import BETWEEN, is_pipe
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from indexes.sources.source import Reading, Records, Source, card_of
 from rag.errors import BadInput, MissingExtra, install_hint
@@ -71,7 +71,7 @@ def _files(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
         for folder, below, names in os.walk(path):
             below.sort()
             for name in sorted(names):
-                if name.lower().endswith(".xml"):
+                if name.lower().endswith(".xml") and not is_pipe(Path(folder) / name):
                     with (Path(folder) / name).open("rb") as file:
                         yield Path(folder) / name, file
     else:

@@ -12,6 +12,7 @@ import os
 import resource
 import subprocess
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import indexes.__main__
 from indexes.formats import parquet_pages
 from indexes.formats.parquet_pages import MOST_ROWS, batch_rows
 from indexes.formats.validation import Inspection
@@ -129,7 +131,7 @@ def test_many_columns_of_csv(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("times", "words"),
-    [(2_000_000, "has 9,999,999 characters"), (300_000, "more than 60 times its own size")],
+    [(2_000_000, "has 9,999,999 characters"), (150_000, "more than 60 times its own size")],
 )
 def test_a_dictionary_of_parquet(tmp_path: Path, times: int, words: str) -> None:
     """A value of 10 MB, named by each of 4,000 rows, is in 11 kB; a batch of them would be 2.5 GB."""
@@ -205,4 +207,100 @@ def test_ids_that_come_twice(tmp_path: Path) -> None:
     assert done.status == 0, done.error
     assert (
         f"skipped 60,000: duplicate id (first at {path}:60001: id '60000' was already used at" in done.output
+    )
+
+
+def test_a_text_of_twenty_megabytes(tmp_path: Path) -> None:
+    path = tmp_path / "articles.jsonl"
+    path.write_bytes(article(1, "four " * 4_000_000))
+    refused(tmp_path, path, "no articles in it")
+    path.write_bytes(article(1, "four " * 200_001))
+    words = ("the text has 1,000,005 characters, and 1,000,000 are read at most", "Cut it into articles")
+    refused(tmp_path, path, f"{path}:1: ", *words, options=())
+
+
+@pytest.mark.slow
+def test_the_longest_text_is_built(tmp_path: Path) -> None:
+    words = ("au mur " * 150_000)[:999_999]
+    path = tmp_path / "articles.jsonl"
+    path.write_bytes(article(1, words) + article(2, "Le four."))
+    done = run(tmp_path, "import", str(path), "--name", "long", "--language", "fr", "--build")
+    assert done.status == 0, done.error
+    assert done.peak < MOST
+
+
+def test_a_zip_of_many_files(tmp_path: Path) -> None:
+    path = tmp_path / "law.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for n in range(300):
+            archive.writestr(f"{n}.txt", "no law")
+    refused(tmp_path, path, "no articles.jsonl.gz or articles.jsonl in it")
+
+
+@pytest.mark.parametrize(
+    "source", ["akoma-ntoso", "legi", "gesetze-im-internet", "parquet", "table", "pandect"]
+)
+def test_a_pipe_among_the_files(tmp_path: Path, source: str) -> None:
+    folder = tmp_path / "law"
+    folder.mkdir()
+    for name in ("a.xml", "articles.jsonl", "articles.parquet", "law.csv", "card.json", "questions.jsonl"):
+        os.mkfifo(folder / name)
+    refused(tmp_path, folder, str(folder), options=("--from", source))
+
+
+def test_a_pipe_of_questions(tmp_path: Path) -> None:
+    law, asked = tmp_path / "law.csv", tmp_path / "asked.csv"
+    law.write_text("id,code,text\n1,A,Le four.\n", "utf-8")
+    os.mkfifo(asked)
+    refused(tmp_path, law, "pipe", "Give a file", options=("--option", f"questions={asked}"))
+
+
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\u202e"
+
+
+def test_escapes_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    """Neither from the names and values that errors quote nor from columns that are counted."""
+    path = tmp_path / "articles.jsonl"
+    good = {"id": "1", "code": "A", "article_no": "1", "text": "Le four.", f"extra{ESCAPES}": "x"}
+    bad = {**good, "id": "2", "valid_from": ESCAPES}
+    path.write_text("".join(json.dumps(each) + "\n" for each in (good, bad, good)), "utf-8")
+    for options in ((), ("--lenient",)):
+        done = run(tmp_path, "import", str(path), "--name", "escapes", "--language", "fr", *options)
+        assert done.status == (0 if options else 2)
+        assert not {"\x1b", "\x07", "\u202e"} & {*done.output, *done.error}
+        assert "\\x1b" in done.output + done.error
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_of_another_encoding(tmp_path: Path, encoding: str) -> None:
+    """It could not write the sign behind a hash, so the import ended there and nothing was built."""
+    path = tmp_path / "articles.jsonl"
+    path.write_bytes(b"".join(article(n, f"Le four num\xe9ro {n} du village.") for n in range(1, 9)))
+    options = ("--name", "village", "--language", "fr", "--title", "Le “village”", "--build")
+    done = run(tmp_path, "import", str(path), *options, PYTHONIOENCODING=encoding)
+    assert done.status == 0, done.error
+    assert "\\u2026" in done.output
+    assert any(name.startswith("indexes/village/") for name in done.left), done.left
+
+
+def test_half_pairs(tmp_path: Path) -> None:
+    """In options they are bytes that are not UTF-8, in a card an escape without its other half."""
+    path = tmp_path / "articles.jsonl"
+    path.write_bytes(article(1, "Le four."))
+    refused(tmp_path, path, "'\\udcff'", "Remove that character", options=("--title", b"\xff"))  # type: ignore[arg-type]
+    (tmp_path / "card.json").write_text('{"name": "x", "title": "\\ud800", "language": "fr"}', "utf-8")
+    refused(tmp_path, path, "card.json", "'\\ud800'", "Remove that character")
+
+
+def test_memory_that_is_used_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def used_up(parsed: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(indexes.__main__, "bring_in", used_up)
+    assert indexes.__main__.main(["import", str(tmp_path)]) == 2
+    assert (
+        "error: the memory is used up. Nothing was kept; give the law in smaller parts"
+        in capsys.readouterr().err
     )

@@ -196,20 +196,12 @@ def test_marks_that_hide_one_another_without_end_stay(monkeypatch: pytest.Monkey
     assert len(passes) <= 20
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"\\n" * 1_500_000 + "----\\n(1) a"',
-        '"".join(f"[{n % 999}] a " for n in range(200_000))'
-        ' + "\\n----\\n" + "".join(f"[{n}] x\\n" for n in range(999))',
-        '"a [1 ...]1 ,b" * 150_000',
-    ],
-)
-def test_work_grows_with_the_text(text: str) -> None:
-    """By the square each would take a quarter of an hour and more."""
+def test_work_grows_with_the_text() -> None:
+    """By the square it would take half an hour."""
+    text = '"\\n" * 1_500_000 + "----\\n(1) a"'
     code = f"from indexes.cleaning.editorial_marks import unmarked; print(len(unmarked({text}, 'fr')))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 0
+    assert int(done.stdout) > 1_500_000
