@@ -13,7 +13,9 @@ BLANK = 1_000_000  # blank lines one after another
 COLUMNS = 10_000  # of a table
 PAGE = 80 * 2**20  # bytes of a page of Parquet, in memory whole: pyarrow makes them of 1,024 rows at least
 BATCH = 32 * 2**20  # bytes of Parquet's rows in memory at once
-NODES = 1_500_000  # tags and attributes of an XML file: some 200 bytes each in memory; law has 1 in 20 bytes
+NODES = (
+    1_500_000  # tags and attributes of an XML file: some 200 bytes each in memory; law has one in 26 bytes
+)
 BETWEEN = 8 * 2**20  # bytes of XML from one article to the next, where a file of any size is read by articles
 
 
