@@ -21,6 +21,7 @@ from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
 Record: TypeAlias = Mapping[str, object]
+_Count: TypeAlias = Callable[[bytes], None]
 
 _EVERY = 1000  # lines between two calls of progress: often enough for a bar, too rare to cost time
 _CHUNK = 2**20  # bytes read at once from a file that has no lines
@@ -37,6 +38,7 @@ def _finite(text: str) -> float | None:
 # NaN and Infinity, which pandas writes and JSON does not know, mean that there is no value.
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
+_ASTRAL = re.compile(rb"[\xf0-\xf4]|\\u[dD][89abAB]")  # what lies beyond U+FFFF, in UTF-8 or escaped
 _LEADING, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 
@@ -56,7 +58,7 @@ def lines(
         number = blank = 0
         try:
             while line := stream.readline(RECORD):
-                count(len(line))
+                count(line)
                 number += 1
                 place = SourceLocation(path, number)
                 blank = blank + 1 if len(line) < 3 and line.isspace() else 0
@@ -67,7 +69,7 @@ def lines(
                     inspection.refuse(SkipReason.TOO_LONG, place, problem, "Write one record on each line")
                     while line and not line.endswith(b"\n"):
                         line = stream.readline(RECORD)
-                        count(len(line))
+                        count(line)
                     continue
                 yield place, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 if number % _EVERY == 0:
@@ -212,7 +214,7 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
     with _opened(path) as (raw, stream, total, count):
         try:
             while chunk := stream.read(_CHUNK):
-                count(len(chunk))
+                count(chunk)
                 yield decoder.decode(chunk)
                 line += chunk.count(b"\n")
                 progress("reading", raw.tell(), total)
@@ -222,8 +224,8 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int, Callable[[int], None]]]:
-    """Open a file; give it as it is, unpacked if it is gzip, its size in bytes, and a counter of bytes."""
+def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int, _Count]]:
+    """Open a file; give it as it is, unpacked if it is gzip, its size in bytes, and what counts what comes."""
     if is_pipe(path):
         raise BadInput(f"{path}: a folder, pipe or device came where a file was expected. Give a file.")
     try:
@@ -235,12 +237,20 @@ def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, 
     with file as raw:
         packed = raw.peek(2)[:2] == _GZIP
         stream = gzip.GzipFile(fileobj=raw) if packed else raw
-        count = Meter(path, LIMITS).took if packed else _plain
+        meter = Meter(path, LIMITS) if packed else None  # what is not packed holds what its size says
+
+        def count(part: bytes) -> None:
+            if meter is not None:
+                meter.took(len(part) * _width(part))
+
         yield raw, stream, path.stat().st_size, count
 
 
-def _plain(count: int) -> None:
-    """Count nothing: a file that is not packed holds what its size says."""
+def _width(part: bytes) -> int:
+    """Return how many bytes a character may take in memory: one beyond Latin-1 widens its whole text."""
+    if _ASTRAL.search(part):
+        return 4
+    return 1 if part.isascii() and b"\\u" not in part else 2
 
 
 def _damaged(error: Exception, place: SourceLocation, inspection: Inspection) -> None:

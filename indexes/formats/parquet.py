@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import islice
@@ -137,10 +138,10 @@ def _is_binary(value: object) -> bool:
 
 
 def _long(value: object) -> int:
-    """Count the characters of long texts, of which a dictionary of a few bytes may give one to each row."""
+    """Count the bytes in memory of long texts: a dictionary of a few bytes may give one to each row."""
     if isinstance(value, list):
         return sum(map(_long, value))
-    return len(value) if isinstance(value, str | bytes) and len(value) > _LONG else 0
+    return sys.getsizeof(value) if isinstance(value, str | bytes) and len(value) > _LONG else 0
 
 
 def plain(value: object) -> object:

@@ -99,8 +99,10 @@ def article(number: int, text: str) -> bytes:
     return json.dumps({"id": str(number), "code": "A", "article_no": "1", "text": text}).encode() + b"\n"
 
 
-def test_gzip_of_json_lines(tmp_path: Path) -> None:
-    lines = (article(n, "four " * 200_000) for n in range(300))  # 300 MB
+@pytest.mark.parametrize(("first", "count"), [("", 60), ("\U0001f525", 20)])
+def test_gzip_of_json_lines(tmp_path: Path, first: str, count: int) -> None:
+    """A single sign beyond U+FFFF has each character of a text take four bytes in memory."""
+    lines = (article(n, first + "four " * 199_000) for n in range(count))
     path = squeezed(tmp_path / "articles.jsonl.gz", lines)
     assert path.stat().st_size < 2**20
     refused(tmp_path, path, "more than 60 times its own size", "unpack it yourself")
