@@ -225,7 +225,7 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int, _Count]]:
-    """Open a file; give it as it is, unpacked if it is gzip, its size in bytes, and what counts what comes."""
+    """Open a file; give it as it is, unpacked if it is gzip, its size in bytes, and a counter."""
     if is_pipe(path):
         raise BadInput(f"{path}: a folder, pipe or device came where a file was expected. Give a file.")
     try:
