@@ -20,6 +20,7 @@ from indexes.cli import arguments as grammar
 from indexes.cli import feedback, graph, results, update
 from indexes.cli.importing import bring_in, prepared
 from indexes.cli.progress import Bars
+from indexes.cli.terminal import explain, say
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
@@ -42,16 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int | None = parsed.run(parsed)
     except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}", error=True)
         return 2
-    except OSError as error:  # a full disk, a folder that may not be written
-        place = f"{error.filename}: " if error.filename else ""
+    except (OSError, MemoryError, UnicodeEncodeError) as error:  # a full disk, a folder not to be written
         cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {paths.home()})"
-        message = f"{place}{error.strerror}. Check that you may read and write there; {cure}"
-        print(f"error: {message}", file=sys.stderr)
+        say(f"error: {explain(error, f'Check that you may read and write there; {cure}')}", error=True)
         return 2
     except KeyboardInterrupt:
-        print("stopped; what was there before still works", file=sys.stderr)
+        say("stopped; what was there before still works", error=True)
         return 130
     return status or 0
 
@@ -71,26 +70,26 @@ def _import(parsed: argparse.Namespace) -> None:
     name = corpus.card.name
     with versions.new_corpus(name, replace=parsed.replace) as place:
         imported.keep(place)
-    print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {paths.corpus_folder(name)}")
+    say(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {paths.corpus_folder(name)}")
     published = registry.SOURCES[source].published
     for what, found in totals.items():
         published_count = f"   (published: {published[what]:,})" if what in published else ""
         mark = "  <-- differs" if what in published and published[what] != found else ""
-        print(f"  {what:36} {found:>9,}{published_count}{mark}")
-    print(f"  licence: {licence_of(corpus.card).named}")
+        say(f"  {what:36} {found:>9,}{published_count}{mark}")
+    say(f"  licence: {licence_of(corpus.card).named}")
     for line in (*imported.report.lines(), *imported.cleaning):
-        print(f"  {line}")
+        say(f"  {line}")
     for line in imported.report.losses():
-        print(f"WARNING {line}", file=sys.stderr)
+        say(f"WARNING {line}", error=True)
     if parsed.build:
         _build_index(corpus, name, building, parsed.keep)
     else:
-        print(f"next: {paths.rebuild(name)}")
+        say(f"next: {paths.rebuild(name)}")
 
 
 def _print(lines: Iterator[str]) -> None:
     for line in lines:
-        print(line, flush=True)  # as it comes: between the lines there may be minutes
+        say(line)  # as it comes: between the lines there may be minutes
 
 
 def _build(parsed: argparse.Namespace) -> None:
@@ -113,11 +112,11 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
         made = build(corpus, name, settings, bars, keep)
     manifest = read_manifest(made, paths.rebuild(name))
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
-    print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
+    say(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
     if is_worthwhile(manifest):
         count = f"{count_human_questions(manifest):,} annotated questions"
-        print(f"to have its {count} decide what counts how much: {paths.learn_fusion(name)}")
-    print(f"next: {paths.page(name)}")
+        say(f"to have its {count} decide what counts how much: {paths.learn_fusion(name)}")
+    say(f"next: {paths.page(name)}")
 
 
 def _settings(parsed: argparse.Namespace) -> BuildSettings:
@@ -148,20 +147,20 @@ def _list(parsed: argparse.Namespace) -> None:
             rows.append((name, paths.current(name), paths.rebuild(name)))
         except MissingIndex:
             licence = _licence(paths.corpus_folder(name))
-            print(f"{name:24} imported, not built: {paths.rebuild(name)}  {licence}")
+            say(f"{name:24} imported, not built: {paths.rebuild(name)}  {licence}")
         except PandectError as error:
-            print(f"{name:24} damaged: {error}")
+            say(f"{name:24} damaged: {error}")
     for name, folder, cure in rows:
         try:
             m = read_manifest(folder, cure)
             verify(folder, m, cure, contents=False)  # hashes would take long: they are for check
         except PandectError as error:
-            print(f"{name:24} damaged: {error}")
+            say(f"{name:24} damaged: {error}")
             continue
         encoder = m.encoder["name"] if m.encoder else "keywords only"
         learnt = f"learnt from {m.corpus['learnt']:,} questions"
         known = f"{encoder}  built {m.built}  {_licence(folder / 'corpus')}"
-        print(f"{name:24} {m.corpus['articles']:>9,} articles  {learnt}  {known}")
+        say(f"{name:24} {m.corpus['articles']:>9,} articles  {learnt}  {known}")
 
 
 def _licence(corpus: Path) -> str:
@@ -177,7 +176,7 @@ def _check(parsed: argparse.Namespace) -> None:
     verify(folder, manifest, cure)
     engine = assemble(folder, manifest, cure)
     files = f"{len(manifest.files)} files match their hashes"
-    print(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
+    say(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
 def _bridge(parsed: argparse.Namespace) -> None:
@@ -189,7 +188,7 @@ def _bridge(parsed: argparse.Namespace) -> None:
 
 def _results(parsed: argparse.Namespace) -> None:
     place = results.install(parsed.name, parsed.file, parsed.confidence, parsed.system, parsed.output)
-    print(f"{parsed.name}: what was measured is in {place}; the page Quality shows it")
+    say(f"{parsed.name}: what was measured is in {place}; the page Quality shows it")
 
 
 def _export(parsed: argparse.Namespace) -> None:
@@ -201,7 +200,7 @@ def _export(parsed: argparse.Namespace) -> None:
         corpus = read(place)
     folder = export(corpus, parsed.folder, parsed.to, extras=not parsed.no_extras)
     licence = licence_of(corpus.card).named
-    print(f"{parsed.name}: written as {parsed.to} to {folder}; its licence goes with it: {licence}")
+    say(f"{parsed.name}: written as {parsed.to} to {folder}; its licence goes with it: {licence}")
 
 
 def _describe(parsed: argparse.Namespace) -> None:
@@ -209,14 +208,14 @@ def _describe(parsed: argparse.Namespace) -> None:
 
     with closing(Bars("B")) as bars:
         lines = describe(parsed.name, parsed.output, parsed.tokenizer, bars)
-    print(lines)
+    say(lines)
 
 
 def _remove(parsed: argparse.Namespace) -> None:
     if not versions.remove(parsed.name):
         list_command = paths.command("list")
         raise MissingIndex(f"nothing named {parsed.name!r} is installed: {list_command} shows what is")
-    print(f"{parsed.name}: removed")
+    say(f"{parsed.name}: removed")
 
 
 def _make_builtin(parsed: argparse.Namespace) -> None:
@@ -226,7 +225,7 @@ def _make_builtin(parsed: argparse.Namespace) -> None:
         else:
             manifest = make(parsed.law, parsed.folder, bars, parsed.written, same_encoder=parsed.same_encoder)
     size = sum(int(f["bytes"]) for f in manifest.files.values()) / 1e6
-    print(f"{paths.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
+    say(f"{paths.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
 
 
 def _check_builtin(parsed: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from indexes.cli.progress import Bars
+from indexes.cli.terminal import explain, say
 from indexes.store import paths
 from rag.errors import PandectError
 from training.fusion import train as train_fusion
@@ -41,16 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with closing(Bars()) as progress:
             for line in train_fusion.run(parsed, progress):
                 progress.close()
-                print(line, flush=True)
+                say(line)
     except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}", error=True)
         return 2
-    except OSError as error:  # a full disk, a folder that may not be written
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"error: {place}{error.strerror}. {cure}", file=sys.stderr)
+    except (OSError, MemoryError, UnicodeEncodeError) as error:  # a full disk, a folder not to be written
+        say(f"error: {explain(error, cure)}", error=True)
         return 2
     except KeyboardInterrupt:
-        print(f"stopped; {stopped}", file=sys.stderr)
+        say(f"stopped; {stopped}", error=True)
         return 130
     return 0
 

@@ -33,16 +33,10 @@ def same_number(articles: Sequence[Article], law_date: date | None) -> Duplicate
         articles, lambda a: (a.code, a.article_no, a.law_type, a.region) if a.article_no else None
     )
     instead: dict[str, str] = {}
-    for group in numbered:
-        for article in group:
-            others = [other for other in group if _supersedes(other, article, law_date)]
-            if others:
-                last = max(others, key=lambda other: (*_span(other), other.id))
-                instead[article.id] = last.id
-    for gone, stays in instead.items():
-        while stays in instead:  # each step leads to a later one, so it ends
-            stays = instead[stays]
-        instead[gone] = stays
+    for group in numbered:  # what any other supersedes, the last of them does too
+        last = max((each for each in group if _may_stay(each, law_date)), key=_order, default=None)
+        if last is not None:
+            instead |= {each.id: last.id for each in group if _supersedes(last, each, law_date)}
     return Duplicates(len(numbered), sum(map(len, numbered)), instead)
 
 
@@ -51,6 +45,18 @@ def same_text(articles: Sequence[Article]) -> Duplicates:
     alike = _several(articles, lambda a: (a.code, _digest(" ".join(a.text.split()))))
     instead = {other.id: first.id for first, *others in alike for other in others}
     return Duplicates(len(alike), sum(map(len, alike)), instead)
+
+
+def _order(article: Article) -> tuple[date, date, str]:
+    return (*_span(article), article.id)
+
+
+def _may_stay(article: Article, law_date: date | None) -> bool:
+    """Tell whether another version may be superseded by this one."""
+    if law_date is None:
+        return article.valid_from is not None
+    dated = article.valid_from is not None or article.valid_to is not None
+    return dated and _in_force(article, law_date)
 
 
 def _supersedes(other: Article, article: Article, law_date: date | None) -> bool:

@@ -49,24 +49,35 @@ def remove_spans(text: str, spans: Iterable[Span]) -> str:
     Only blanks beside a span are touched: of those before and behind it one side stays, and a line of
     which nothing is left goes.
     """
-    pieces, at, merged = "", 0, _merged(spans)
+    pieces: list[str] = []  # none of them empty; one text that grows would be copied for each span
+    at, merged = 0, _merged(spans)
     for start, end in merged:
-        pieces += text[at:start]
+        if start > at:
+            pieces.append(text[at:start])
         at = end
-        if pieces[-1:] in ("", "\n", *_BLANKS):
+        if not pieces or pieces[-1][-1] in f"\n{_BLANKS}":
             while at < len(text) and text[at] in _BLANKS:
                 at += 1
         behind = text[at : at + 1]
         if not behind or behind in "\n,.)":
-            pieces = pieces.rstrip(_BLANKS)
-        before = pieces[-1:]
+            _strip(pieces, _BLANKS)
+        before = pieces[-1][-1] if pieces else ""
         if behind == "\n" and before in ("", "\n"):
             at += 1
         elif before.isalnum() and behind.isalnum() and max(before, behind) < _CJK:
-            pieces += " "  # two words, or two numbers, would be one; Chinese has no blanks
+            pieces.append(" ")  # two words, or two numbers, would be one; Chinese has no blanks
     if merged and at == len(text):
-        pieces = pieces.rstrip(f"{_BLANKS}\n")
-    return pieces + text[at:]
+        _strip(pieces, f"{_BLANKS}\n")
+    return "".join(pieces) + text[at:]
+
+
+def _strip(pieces: list[str], blanks: str) -> None:
+    """Take blanks from the end of a text in pieces."""
+    while pieces:
+        pieces[-1] = pieces[-1].rstrip(blanks)
+        if pieces[-1]:
+            return
+        pieces.pop()
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
@@ -101,6 +112,8 @@ _NOTE_SIGNS = (  # one pattern a kind: those that begin a line number its paragr
     r"[①-⑳]", r"\*{1,4}\)",
 )  # fmt: skip
 _NOTE_SIGN = re.compile("|".join(_NOTE_SIGNS))
+# The same within a text, raised digits and asterisks by whole runs: all signs are looked for at once.
+_CALLER = re.compile(rf"\(\(\d{{1,3}}\)\)|[{RAISED}]+|(?<!\*)\*{{1,4}}\)|{_NOTE_SIGN.pattern}")
 # What makes "(2)" the number of a paragraph, before it or before another one in the same breath.
 _PLACE = (
     r"alinéas?|paragraphes?|points?|articles?|art|al|§+|comm[ai]|letter[ae]|lett|articol[oi]|nn?|numer[oi]|lid|leden"
@@ -141,13 +154,13 @@ def notes(text: str) -> Notes:
 
 def callers(body: str, signs: Iterable[str]) -> list[Span]:
     """Return where the text above the notes calls them by their signs."""
-    spans = []
-    for sign in signs:
-        for match in re.finditer(_exactly(sign), body):
-            left = body[max(0, match.start() - 24) : match.start()]
-            # the law's own: a power, or the number of a paragraph
-            if not (_POWER if sign[0] in RAISED else _NAMES_A_PLACE).search(left):
-                spans.append(match.span())
+    known, spans = set(signs), []
+    for match in _CALLER.finditer(body) if known else ():
+        sign = match[0][1:-1] if match[0].startswith("((") else match[0]  # ((29)): put in by an amendment
+        left = body[max(0, match.start() - 24) : match.start()]
+        # the law's own: a power, or the number of a paragraph
+        if sign in known and not (_POWER if sign[0] in RAISED else _NAMES_A_PLACE).search(left):
+            spans.append(match.span())
     return spans
 
 
@@ -162,22 +175,14 @@ def _in_prose(text: str) -> tuple[int, frozenset[str]]:
     signs = [match[0] if (match := _NOTE_SIGN.match(line)) and line != match[0] else "" for line in lines]
     body = text[:at]
     kinds = {kind for sign in signs for kind in _NOTE_SIGNS if re.fullmatch(kind, sign)}
-    numbering = any(re.search(rf"^\s*{kind}", body, re.MULTILINE) for kind in kinds)
+    numbering = any(re.search(rf"^[^\S\n]*{kind}", body, re.MULTILINE) for kind in kinds)
     if not signs or not all(signs) or len(set(signs)) < len(signs) or numbering:
         return nothing
     calling = {body[start:end].strip("() ") for start, end in callers(body, signs)}
     return (at, frozenset(signs)) if calling == {sign.strip("() ") for sign in signs} else nothing
 
 
-def _exactly(sign: str) -> str:
-    plain = re.escape(sign)
-    if sign[0] in RAISED:
-        return rf"(?<![{RAISED}]){plain}(?![{RAISED}])"
-    if sign[0] == "*":
-        return rf"(?<!\*){plain}"
-    return rf"\({plain}\)|{plain}" if sign[0] == "(" else plain  # ((29)): put in by an amendment
-
-
+_PASSES = 20  # of marks that others hide; known law needs three
 _DEEP = 200  # characters of marks in marks around dots
 _DOTS = re.compile(r"[\s.…]*")
 _OPEN = re.compile(
@@ -203,12 +208,13 @@ def unmarked(text: str, language: str) -> str:
 
 
 def stripped(text: str, language: str) -> str:
-    """Return the text without the marks, which may leave nothing."""
-    while any(sign in text for sign in _SIGNS):  # what goes may bring the halves of another mark together
-        bare = _once(text, language)
-        if bare == text:
-            break
-        text = bare
+    """Return the text without the marks, which may leave nothing; as it is where they hide without end."""
+    left = text
+    for _ in range(_PASSES):  # what goes may bring the halves of another mark together
+        bare = _once(left, language) if any(sign in left for sign in _SIGNS) else left
+        if bare == left:
+            return left
+        left = bare
     return text
 
 

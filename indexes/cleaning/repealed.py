@@ -34,6 +34,7 @@ _STEMS = (  # of those words: what has none of them in its first characters is n
     *("gestrichen", "soppress", "repealed", "revoked", "omitted", "废止", "删除", "删去", "失效"),
 )
 _NEAR = 120  # characters within which it must come: an article that holds nothing else begins with it
+_LONG = 4_000  # characters of the longest text that says no more; of more, each pattern would try each day
 _BY = (  # how a citation of the act, or of the day, begins
     r"par|bij|door|durch|mit|ab|am|zum|seit|per|vanaf|met|dal|dalla|dall'|dallo|dai|dagli|dalle|da|con|ai|a|à|au"
     r"|aux|depuis|le|du|en vertu|from|with|by|on|since|infolge|gemäß|gem|ingevolge|krachtens|overeenkomstig"
@@ -67,6 +68,8 @@ def is_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
     if not any(stem in near for stem in _STEMS):
         return struck_out(text)
     bare = unicodedata.normalize("NFC", unmarked(text, language)).strip()
+    if len(bare) > _LONG:
+        return False
     if _CHINESE.fullmatch(bare):
         return True
     plain = " ".join(bare.casefold().replace("’", "'").split()).strip(_EDGES)

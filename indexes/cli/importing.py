@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -67,12 +68,24 @@ def bring_in(parsed: argparse.Namespace, card: Mapping[str, object] | None = Non
         FetchError: they cannot be fetched.
     """
     with closing(Bars("B")) as bars:
-        path, known = resolve.bring(
+        path, known, unpacked = resolve.bring(
             parsed.path, source=parsed.format, sha256=parsed.sha256, revision=parsed.revision, progress=bars
         )
+    try:
+        return _read(path, known, parsed, card or {})
+    except BaseException:
+        if unpacked is not None:  # of an archive that held no law nothing is left behind
+            shutil.rmtree(unpacked, ignore_errors=True)
+        raise
+
+
+def _read(
+    path: Path, known: str | None, parsed: argparse.Namespace, card: Mapping[str, object]
+) -> ImportedCorpus:
+    """Read the law that lies here."""
     name = known or _format(path, columns=bool(parsed.column))
     typed = typed_card(parsed)
-    given = {**(card or {}), **typed, "column": parsed.column, **dict(map(_option, parsed.option))}
+    given = {**card, **typed, "column": parsed.column, **dict(map(_option, parsed.option))}
     try:
         with closing(Bars("B")) as bars:
             corpus, report = registry.load(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 
 from indexes.cli.importing import ImportedCorpus, bring_in, prepared, typed_card
 from indexes.cli.progress import Bars
+from indexes.cli.terminal import say
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
@@ -139,4 +139,4 @@ def rollback(parsed: argparse.Namespace) -> Iterator[str]:
 
 
 def _warn(line: str) -> None:
-    sys.stderr.write(f"WARNING {line}\n")
+    say(f"WARNING {line}", error=True)

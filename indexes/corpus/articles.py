@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from indexes.formats.jsonl import Record, records
+from indexes.formats.limits import TEXT
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.errors import BadInput
 from rag.types import Article, Progress, no_progress
@@ -77,12 +78,15 @@ def collect(
     shared = ValueCache()
     seen: set[str] = set()
     at = array("Q")  # the line of each article: eight bytes a number, where a dict takes four times as many
+    lines: dict[str, int] = {}  # made when an id comes twice, which is rare
     for place, record, article in inspection.parsed(
         found, partial(parse_article, shared=shared, textless=textless)
     ):
         if article.id in seen:
-            line = next(line for each, line in zip(articles, at, strict=True) if each.id == article.id)
-            problem = f"id {article.id!r} was already used at line {line}"
+            if article.id not in lines:
+                known = len(lines)
+                lines |= zip((each.id for each in articles[known:]), at[known:], strict=True)
+            problem = f"id {article.id!r} was already used at line {lines[article.id]}"
             inspection.refuse(SkipReason.DUPLICATE_ID, place, problem, "Give every article an id of its own")
             continue
         seen.add(article.id)
@@ -145,6 +149,9 @@ def text(record: Record, key: str) -> str:
     value = record[key]
     if not isinstance(value, str):
         raise _wrong(key, value, "text in double quotes")
+    if len(value) > TEXT:  # an article, or anything else: it is counted and encoded whole
+        problem = f"the {key} has {len(value):,} characters, and {TEXT:,} are read at most"
+        raise UnfitError(SkipReason.TOO_LONG, problem, "Cut it into articles")
     return value
 
 

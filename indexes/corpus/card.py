@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from indexes.corpus.articles import day, text, texts
 from indexes.formats.jsonl import Record, decode
+from indexes.formats.limits import RECORD
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.corpus.card import EVENTS, THEMES, Contact, CorpusCard, Elsewhere, LoadedLaw, Moved, Step
 from rag.errors import BadInput
@@ -48,6 +49,10 @@ def read_card(path: Path) -> CorpusCard:
         BadInput: it is not JSON, a key is unknown or missing, or a value is of another type.
     """
     try:
+        if path.stat().st_size > RECORD:
+            raise BadInput(
+                f"{path}: more than {RECORD // 2**20} MB came, which no card is. Write a short one."
+            )
         content = path.read_bytes()
     except OSError as error:
         cure = f"Write a {FILE} beside the articles"
@@ -64,6 +69,13 @@ def read_card(path: Path) -> CorpusCard:
 
 def parse_card(record: Record, where: str) -> CorpusCard:
     """Make a card of a record; `where` begins the errors."""
+    try:
+        json.dumps(record, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start : error.end]
+        raise BadInput(
+            f"{where}: {half!r} in it cannot be written as UTF-8. Remove that character."
+        ) from None
     try:
         card = _build(CorpusCard, record)
     except UnfitError as unfit:

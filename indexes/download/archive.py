@@ -17,57 +17,17 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from indexes.corpus.corpus import appearing
+from indexes.formats.limits import LIMITS, Limits, Meter
 from rag.errors import BadInput
 
 CHUNK = 2**20
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 # What the two modules raise besides, on headers that were tampered with; RuntimeError: encrypted.
 _STRANGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError, MemoryError)
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveLimits:
-    """What an archive may hold; the French bulk of all law is 5 million files and some 20 GB."""
-
-    files: int = 10_000_000
-    bytes: int = 60 * 10**9  # of all files together, unpacked
-    ratio: int = 200  # unpacked to packed bytes; text reaches 30, a bomb 1,000
-    free: int = 50 * 10**6  # below this many unpacked bytes the ratio does not count
-    header: int = 4 * 2**20  # bytes of what a tar says before one file: names and attributes, held in memory
-
-
-LIMITS = ArchiveLimits()
-
-
-class Meter:
-    """Counts what comes out of one archive: folders count as files, for they take as much room."""
-
-    def __init__(self, path: Path, limits: ArchiveLimits) -> None:
-        self.path, self.limits = path, limits
-        self._packed = max(1, path.stat().st_size)
-        self._files = self._bytes = 0
-
-    def member(self) -> None:
-        """Count a file or a folder."""
-        self._files += 1
-        if self._files > self.limits.files:
-            self._stop(f"more than {self.limits.files:,} files")
-
-    def took(self, count: int) -> None:
-        """Count bytes that came out."""
-        self._bytes += count
-        if self._bytes > self.limits.bytes:
-            self._stop(f"more than {self.limits.bytes / 1e9:.1f} GB")
-        if self._bytes > max(self.limits.free, self.limits.ratio * self._packed):
-            self._stop(f"more than {self.limits.ratio} times its own size")
-
-    def _stop(self, what: str) -> None:
-        raise BadInput(f"{self.path}: it unpacks to {what}. Do not use it, or unpack it yourself.")
 
 
 class Metered:
@@ -161,7 +121,7 @@ def safe_name(name: str, where: str) -> PurePosixPath:
     return path
 
 
-def members(path: Path, limits: ArchiveLimits = LIMITS) -> Iterator[tuple[str, IO[bytes]]]:
+def members(path: Path, limits: Limits = LIMITS) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the name of each file in a zip or tar and the file, open only until the next one is taken.
 
     Nothing is written and never more than a piece of one file is in memory. What is read is counted, so
@@ -179,7 +139,7 @@ def members(path: Path, limits: ArchiveLimits = LIMITS) -> Iterator[tuple[str, I
             yield from _tarred(path, meter)
 
 
-def unpack(path: Path, folder: Path, limits: ArchiveLimits = LIMITS) -> Path:
+def unpack(path: Path, folder: Path, limits: Limits = LIMITS) -> Path:
     """Unpack an archive into a new folder, whole or not at all, and return the folder.
 
     Raises:

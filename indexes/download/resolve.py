@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import shutil
 import urllib.parse
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +27,7 @@ class Arrival(NamedTuple):
 
     path: Path
     source: str | None = None
+    unpacked: Path | None = None  # folder of what was unpacked for it, to be removed if it is no law
 
 
 def bring(
@@ -88,13 +91,14 @@ def _opened(path: Path, source: str | None) -> Arrival:
             return Arrival(path, name)
     stat = path.stat()
     state = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
-    folder = home() / "downloads" / "unpacked" / hashlib.sha256(state.encode()).hexdigest()[:16]
+    folder = home() / "downloads" / "unpacked" / hashlib.sha256(os.fsencode(state)).hexdigest()[:16]
     if not folder.is_dir():
         unpack(path, folder)
     inside = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "__MACOSX"))]
     if inside and all(entry.is_file() and is_archive(entry) for entry in inside):
+        shutil.rmtree(folder)
         # why not opened too: archives in archives are how a small file becomes any number of bytes
         raise BadInput(
             f"{path}: only another archive is in it ({inside[0].name}). Unpack that one and give the folder."
         )
-    return Arrival(inside[0] if len(inside) == 1 else folder, source)
+    return Arrival(inside[0] if len(inside) == 1 else folder, source, folder)

@@ -6,10 +6,12 @@ And lines of cells that tabs or blanks separate, without quotes: MS MARCO's file
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from indexes.formats.jsonl import Record, decode, lines, texts
+from indexes.formats.limits import COLUMNS, RECORD
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
@@ -38,21 +40,11 @@ def rows(
         progress: called with bytes read and bytes in all.
 
     Raises:
-        BadInput: a required column is missing or named twice; or a row is bad and the inspection
-            is not lenient.
+        BadInput: a required column is missing or named twice; a row has no end; or a row is bad and the
+            inspection is not lenient.
     """
-    broken_at = 0  # the last line that could not be decoded
-
-    def decoded() -> Iterator[str]:
-        nonlocal broken_at
-        for place, line in lines(path, inspection, progress):
-            text = decode(line, place, inspection)
-            if text is None:
-                broken_at = place.line
-                text = line.decode("utf-8", errors="replace")  # keeps the quotes, so that rows stay in step
-            yield text
-
-    source = decoded()
+    text = _Text()
+    source = text.lines(path, inspection, progress)
     first = next(source, "")
     mark = delimiter or max(DELIMITERS, key=first.count)
     if len(mark) != 1:
@@ -60,7 +52,7 @@ def rows(
     header = _header(path, first, mark, required, fields or {})
     reader = csv.reader(source, delimiter=mark, strict=True)
     while True:
-        first_line = reader.line_num + 2  # the header was line 1
+        first_line, text.row = reader.line_num + 2, 0  # the header was line 1
         place = SourceLocation(path, first_line)
         try:
             row = next(reader)
@@ -71,7 +63,7 @@ def rows(
             cure = "Close every quote and double those inside; texts over 131,072 characters need JSON Lines"
             inspection.refuse(SkipReason.INVALID_CSV, place, problem, cure)
             continue
-        if not row or broken_at >= first_line:
+        if not row or text.broken_at >= first_line:
             continue  # blank, or already counted as broken UTF-8
         if len(row) != len(header):
             problem = f"{len(row)} values came for {len(header)} columns"
@@ -81,9 +73,32 @@ def rows(
         yield place, dict(zip(header, row, strict=True))
 
 
+class _Text:
+    """The lines of a CSV file as text, counted."""
+
+    broken_at = 0  # the last line that could not be decoded
+    row = 0  # bytes of the row so far: one of many lines is in memory whole
+
+    def lines(self, path: Path, inspection: Inspection, progress: Progress) -> Iterator[str]:
+        """Yield each line; one that is not UTF-8 keeps its quotes, so that rows stay in step."""
+        for place, line in lines(path, inspection, progress):
+            self.row += len(line)
+            if self.row > RECORD:
+                problem = f"the row that is open here has more than {RECORD // 2**20} MB"
+                raise BadInput(f"{place}: {problem}. Close its quotes, or write one record on each line.")
+            text = decode(line, place, inspection)
+            if text is None:
+                self.broken_at = place.line
+                text = line.decode("utf-8", errors="replace")
+            yield text
+
+
 def _header(
     path: Path, first: str, delimiter: str, required: Collection[str], fields: Mapping[str, str]
 ) -> list[str]:
+    if (count := first.count(delimiter)) >= COLUMNS:
+        problem = f"{count + 1:,} columns came, and {COLUMNS:,} are read at most"
+        raise BadInput(f"{path}:1: {problem}. Leave out those that are not needed.")
     try:
         names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
     except csv.Error as error:
@@ -99,7 +114,7 @@ def _header(
             f"{path}:1: no column {', '.join(missing)}; the columns are: {', '.join(names) or 'none'}. "
             f"Rename the column in the file, or import with {table}{options}{same}."
         )
-    twice = ", ".join(sorted({name for name in names if names.count(name) > 1}))
+    twice = ", ".join(sorted(name for name, n in Counter(names).items() if n > 1))
     if twice:
         raise BadInput(f"{path}:1: column {twice} comes twice. Rename or remove one of them.")
     return names

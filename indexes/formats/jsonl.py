@@ -9,19 +9,20 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from indexes.formats.limits import BLANK, LIMITS, RECORD, Meter, is_pipe
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
 Record: TypeAlias = Mapping[str, object]
+_Count: TypeAlias = Callable[[bytes], None]
 
-LONGEST = 64 * 2**20  # bytes of a line, or of an object of an array: more is no article, and fills memory
 _EVERY = 1000  # lines between two calls of progress: often enough for a bar, too rare to cost time
 _CHUNK = 2**20  # bytes read at once from a file that has no lines
 _TO_UTF8 = "Save the file as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
@@ -37,6 +38,7 @@ def _finite(text: str) -> float | None:
 # NaN and Infinity, which pandas writes and JSON does not know, mean that there is no value.
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
+_ASTRAL = re.compile(rb"[\xf0-\xf4]|\\u[dD][89abAB]")  # what lies beyond U+FFFF, in UTF-8 or escaped
 _LEADING, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 
@@ -49,20 +51,25 @@ def lines(
     order mark is dropped.
 
     Raises:
-        BadInput: the file cannot be opened; or the gzip is damaged and the inspection not lenient
-            (when lenient, the lines before the damage are kept).
+        BadInput: the file cannot be opened, unpacks to too much, or has a million blank lines in a row; or
+            the gzip is damaged and the inspection not lenient (when lenient, the lines before are kept).
     """
-    with _opened(path) as (raw, stream, total):
-        number = 0
+    with _opened(path) as (raw, stream, total, count):
+        number = blank = 0
         try:
-            while line := stream.readline(LONGEST):
+            while line := stream.readline(RECORD):
+                count(line)
                 number += 1
                 place = SourceLocation(path, number)
-                if len(line) == LONGEST and not line.endswith(b"\n"):
-                    problem = f"the line is longer than {LONGEST // 2**20} MB"
+                blank = blank + 1 if len(line) < 3 and line.isspace() else 0
+                if blank > BLANK:
+                    raise BadInput(f"{place}: {BLANK:,} blank lines came, then more. Remove blank lines.")
+                if len(line) == RECORD and not line.endswith(b"\n"):
+                    problem = f"the line is longer than {RECORD // 2**20} MB"
                     inspection.refuse(SkipReason.TOO_LONG, place, problem, "Write one record on each line")
                     while line and not line.endswith(b"\n"):
-                        line = stream.readline(LONGEST)
+                        line = stream.readline(RECORD)
+                        count(line)
                     continue
                 yield place, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 if number % _EVERY == 0:
@@ -142,7 +149,7 @@ def array(
                 continue
         except (ValueError, RecursionError) as error:
             problem = str(error)
-        if ended or len(text) - at > LONGEST:  # what follows cannot be told apart any more
+        if ended or len(text) - at > RECORD:  # what follows cannot be told apart any more
             place, cure = SourceLocation(path, line), "Fetch the file again: it is cut short or was edited"
             inspection.refuse(SkipReason.INVALID_JSON, place, f"not JSON ({problem})", cure)
             return
@@ -204,9 +211,10 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
     """Yield the text of a file, a megabyte at a time; bytes that are not UTF-8 become half surrogates."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     line = 1
-    with _opened(path) as (raw, stream, total):
+    with _opened(path) as (raw, stream, total, count):
         try:
             while chunk := stream.read(_CHUNK):
+                count(chunk)
                 yield decoder.decode(chunk)
                 line += chunk.count(b"\n")
                 progress("reading", raw.tell(), total)
@@ -216,8 +224,10 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int]]:
-    """Open a file; give it as it is, unpacked if it is gzip, and its size in bytes."""
+def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int, _Count]]:
+    """Open a file; give it as it is, unpacked if it is gzip, its size in bytes, and a counter."""
+    if is_pipe(path):
+        raise BadInput(f"{path}: a folder, pipe or device came where a file was expected. Give a file.")
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -226,7 +236,21 @@ def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, 
         raise BadInput(f"{path}: cannot be read ({error.strerror}). Give a file that you may read.") from None
     with file as raw:
         packed = raw.peek(2)[:2] == _GZIP
-        yield raw, gzip.GzipFile(fileobj=raw) if packed else raw, path.stat().st_size
+        stream = gzip.GzipFile(fileobj=raw) if packed else raw
+        meter = Meter(path, LIMITS) if packed else None  # what is not packed holds what its size says
+
+        def count(part: bytes) -> None:
+            if meter is not None:
+                meter.took(len(part) * _width(part))
+
+        yield raw, stream, path.stat().st_size, count
+
+
+def _width(part: bytes) -> int:
+    """Return how many bytes a character may take in memory: one beyond Latin-1 widens its whole text."""
+    if _ASTRAL.search(part):
+        return 4
+    return 1 if part.isascii() and b"\\u" not in part else 2
 
 
 def _damaged(error: Exception, place: SourceLocation, inspection: Inspection) -> None:

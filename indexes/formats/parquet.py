@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import islice
@@ -10,17 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from indexes.formats.jsonl import Record
+from indexes.formats.limits import LIMITS, Meter
+from indexes.formats.parquet_pages import batch_rows
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput, MissingExtra
 from rag.types import Progress, no_progress
 
-BATCH = 256  # rows in memory at once: articles can be long
 _BUFFER = 2**20  # bytes read ahead of a column, so that a row group of gigabytes is never whole in memory
 _ROW_GROUP = 4096
+_LONG = 500  # characters; what is shorter repeats in honest files
 
 
 def rows(
-    path: Path, inspection: Inspection, *, required: Collection[str] = (), progress: Progress = no_progress
+    path: Path,
+    inspection: Inspection,
+    *,
+    required: Collection[str] = (),
+    texts: Collection[str] = (),
+    progress: Progress = no_progress,
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each row as column -> value, with its place: the number of the row, counted from 1.
 
@@ -30,10 +38,13 @@ def rows(
         path: a Parquet file.
         inspection: told of damage; what was read before it is kept when lenient.
         required: columns that must be there.
+        texts: columns that hold text if they are there, as the required ones do: bytes that are none are
+            refused, where in other columns they become hexadecimal digits.
         progress: called with rows read and rows in all.
 
     Raises:
-        BadInput: it is no Parquet file or lacks a column; or it is damaged and the inspection not lenient.
+        BadInput: it is no Parquet file, lacks a column or unpacks to too much; or it is damaged and the
+            inspection not lenient.
         MissingExtra: pyarrow is not installed.
     """
     arrow, parquet = _pyarrow()
@@ -52,11 +63,18 @@ def rows(
                     f"{path}: no column {', '.join(missing)}; the columns are: {available}. "
                     "Import with --from parquet --column FIELD=COLUMN."
                 )
-            total = file.metadata.num_rows
-            for batch in file.iter_batches(batch_size=BATCH):
+            read = {*required, *texts}
+            total, kept = file.metadata.num_rows, Meter(path, LIMITS)
+            for batch in file.iter_batches(batch_size=batch_rows(path, file.metadata)):
                 for row in batch.to_pylist():
                     done += 1
-                    yield SourceLocation(path, done), {name: plain(value) for name, value in row.items()}
+                    kept.took(sum(map(_long, row.values())))
+                    place = SourceLocation(path, done)
+                    if binary := [name for name, value in row.items() if name in read and _is_binary(value)]:
+                        problem = f"{', '.join(binary)} holds bytes that are no text in UTF-8"
+                        inspection.refuse(SkipReason.BROKEN_UTF8, place, problem, "Write it as text in UTF-8")
+                        continue
+                    yield place, {name: plain(value) for name, value in row.items()}
                 progress("reading", done, total)
     except BadInput:  # which is a ValueError, as pyarrow's errors are
         raise
@@ -113,6 +131,19 @@ def description(path: Path) -> dict[str, str]:
         raise BadInput(f"{path}: not a Parquet file ({error}). Fetch it again.") from None
 
 
+def _is_binary(value: object) -> bool:
+    if isinstance(value, list):
+        return any(map(_is_binary, value))
+    return isinstance(value, bytes) and _text(value) == value.hex() != ""
+
+
+def _long(value: object) -> int:
+    """Count the bytes in memory of long texts: a dictionary of a few bytes may give one to each row."""
+    if isinstance(value, list):
+        return sum(map(_long, value))
+    return sys.getsizeof(value) if isinstance(value, str | bytes) and len(value) > _LONG else 0
+
+
 def plain(value: object) -> object:
     """Return a value as one of JSON's types; not-a-number is None, what JSON has no word for is text."""
     if value is None or isinstance(value, str | bool | int):
@@ -125,7 +156,15 @@ def plain(value: object) -> object:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [plain(part) for part in value]
-    return value.hex() if isinstance(value, bytes) else str(value)
+    return _text(value) if isinstance(value, bytes) else str(value)
+
+
+def _text(value: bytes) -> str:
+    """Return text that its writer did not mark as text; what is none as hexadecimal digits."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.hex()
 
 
 def _pyarrow() -> tuple[Any, Any]:

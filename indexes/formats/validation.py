@@ -26,7 +26,7 @@ class SkipReason(StrEnum):
     INVALID_XML = "invalid XML"
     INVALID_PARQUET = "invalid Parquet"
     UNREADABLE = "unreadable file"
-    TOO_LONG = "line too long"
+    TOO_LONG = "line or text too long"
     TRUNCATED = "damaged or truncated gzip"
     MISSING_COLUMN = "missing column"
     WRONG_TYPE = "wrong type"

@@ -10,6 +10,7 @@ from typing import IO, Any
 from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
 from indexes.formats.jsonl import Record
+from indexes.formats.limits import BETWEEN, is_pipe
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from indexes.sources.source import Reading, Records, Source, card_of
 from rag.errors import BadInput, MissingExtra, install_hint
@@ -70,11 +71,28 @@ def _files(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
         for folder, below, names in os.walk(path):
             below.sort()
             for name in sorted(names):
-                if name.lower().endswith(".xml"):
+                if name.lower().endswith(".xml") and not is_pipe(Path(folder) / name):
                     with (Path(folder) / name).open("rb") as file:
                         yield Path(folder) / name, file
     else:
         raise BadInput(f"{path}: no such file or folder. Give LEGI's files or the archive of them.")
+
+
+class _Bounded:
+    """A file that is refused where no article comes: what stands between two of them is in memory."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self._path, self._file = path, file
+        self.since = 0  # bytes since the last article
+
+    def read(self, size: int) -> bytes:
+        """Return at most so many bytes."""
+        found = self._file.read(size)
+        self.since += len(found)
+        if self.since > BETWEEN:
+            problem = f"{BETWEEN // 2**20} MB came without an ARTICLE, or with one that does not end"
+            raise BadInput(f"{self._path}: {problem}. Give LEGI's files, or name the format with --from.")
+        return found
 
 
 def _articles(path: Path, file: IO[bytes], inspection: Inspection) -> Iterator[tuple[SourceLocation, Any]]:
@@ -83,17 +101,19 @@ def _articles(path: Path, file: IO[bytes], inspection: Inspection) -> Iterator[t
         from lxml import etree
     except ImportError as error:
         raise MissingExtra(f"LEGI needs lxml: run {install_hint('law')}") from error
-    line = 1
+    line, bounded = 1, _Bounded(path, file)
     try:
         for _, element in etree.iterparse(
-            file, events=("end",), tag="ARTICLE", resolve_entities=False, load_dtd=False, no_network=True
+            bounded, events=("end",), tag="ARTICLE", resolve_entities=False, load_dtd=False, no_network=True
         ):
             line = element.sourceline or 1
             yield SourceLocation(path, line), element
             element.clear()
-            parent = element.getparent()  # none for the root, which may have comments before it all the same
-            while parent is not None and element.getprevious() is not None:
-                del parent[0]
+            bounded.since = 0
+            for each in (element, *element.iterancestors()):
+                parent = each.getparent()  # none for the root, which may have comments before it all the same
+                while parent is not None and each.getprevious() is not None:
+                    del parent[0]
     except etree.XMLSyntaxError as error:
         place = SourceLocation(path, (error.position or (line, 0))[0] or line)
         inspection.refuse(SkipReason.INVALID_XML, place, f"not XML ({error.msg})", "Fetch the file again")

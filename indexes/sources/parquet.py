@@ -45,7 +45,7 @@ def read(
         return table.read(file, reading, columns=columns, column=column, questions=questions)
     # What `indexes.corpus.export` wrote: the project's own keys, and extra columns as one JSON text.
     inspection, progress = reading.inspection, reading.progress
-    law = parquet.rows(file, inspection, required=articles_.REQUIRED, progress=progress)
+    law = parquet.rows(file, inspection, required=articles_.REQUIRED, texts=articles_.KEYS, progress=progress)
     question_rows: Records = ()
     if questions:
         question_rows = parquet.rows(

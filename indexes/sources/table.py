@@ -90,7 +90,8 @@ def _mapped(
             path, inspection, required=sorted(must), fields=fields, delimiter=mark, progress=progress
         )
     elif path.suffix == ".parquet":
-        found = parquet.rows(path, inspection, required=sorted(used), progress=progress)
+        own = {*articles_.KEYS, *questions_.READ} - named.keys()
+        found = parquet.rows(path, inspection, required=sorted(used), texts=own, progress=progress)
     else:
         found = records(path, inspection, progress)
     for place, row in found:

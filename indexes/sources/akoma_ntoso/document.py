@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
 
+from indexes.formats.limits import NODES
 from indexes.formats.validation import SkipReason, UnfitError
 from indexes.sources.akoma_ntoso.text import (
     NOTES,
@@ -106,13 +107,16 @@ def root_of(content: bytes) -> Element:
     """Parse XML without entities, network or DTD and return its root, its tags without namespaces.
 
     Raises:
-        UnfitError: it is no XML, declares entities, or nests too deep.
+        UnfitError: it is no XML, has too many elements, declares entities, or nests too deep.
         MissingExtra: lxml is not installed.
     """
     try:
         from lxml import etree
     except ImportError as error:
         raise MissingExtra(f"Akoma Ntoso needs lxml: run {install_hint('law')}") from error
+    if (nodes := content.count(b"<") + content.count(b"=")) > NODES:
+        problem = f"{nodes:,} tags and attributes came, and {NODES:,} are read at most"
+        raise UnfitError(SkipReason.INVALID_XML, problem, "Cut the file into acts")
     parser = etree.XMLParser(
         resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
     )

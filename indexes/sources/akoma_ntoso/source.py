@@ -23,6 +23,7 @@ from typing import IO
 from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
 from indexes.formats.jsonl import Record
+from indexes.formats.limits import is_pipe
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from indexes.sources.akoma_ntoso import document as document_
 from indexes.sources.akoma_ntoso.document import Document, Unit
@@ -247,7 +248,8 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
 def _walk(folder: Path) -> Iterator[Path]:
     for at, below, names in os.walk(folder):
         below.sort()
-        yield from (Path(at) / name for name in sorted(names) if name.lower().endswith(_SUFFIXES))
+        found = (Path(at) / name for name in sorted(names) if name.lower().endswith(_SUFFIXES))
+        yield from (each for each in found if not is_pipe(each))
 
 
 def _size(path: Path) -> int | None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexes.cleaning import editorial_marks
 from indexes.cleaning.editorial_marks import remove_spans, struck_out, unmarked
+from tests.paths import ROOT
 
 LANGUAGES = st.sampled_from(["fr", "nl", "de", "it", "zh", "en"])
 NOTE = "(1)<L 2013-03-17/14, art. 2, 057; En vigueur : 01-06-2014>"
@@ -181,3 +185,23 @@ def test_cutting(text: str, spans: list[tuple[int, int]]) -> None:
     left = "".join(c for i, c in enumerate(text) if i not in out)
     assert "".join(remove_spans(text, inside).split()) == "".join(left.split())
     assert remove_spans(text, []) == text
+
+
+def test_marks_that_hide_one_another_without_end_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes = []
+    once = editorial_marks._once
+    monkeypatch.setattr(editorial_marks, "_once", lambda *given: passes.append(1) or once(*given))
+    text = "".join(f"[{n} " for n in range(1, 900)) + "".join(f"]{n} " for n in range(1, 900))
+    assert unmarked(text, "fr") == text
+    assert len(passes) <= 20
+
+
+def test_work_grows_with_the_text() -> None:
+    """By the square it would take half an hour."""
+    text = '"\\n" * 1_500_000 + "----\\n(1) a"'
+    code = f"from indexes.cleaning.editorial_marks import unmarked; print(len(unmarked({text}, 'fr')))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 1_500_000

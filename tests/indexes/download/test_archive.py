@@ -15,12 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexes.download import resolve as arrival
-from indexes.download.archive import ArchiveLimits, is_archive, members, safe_name, unpack
+from indexes.download.archive import is_archive, members, safe_name, unpack
+from indexes.formats.limits import Limits
 from rag.errors import BadInput
 from tests.fakes.law.full_disk import FullDisk
 
 FILES = {"a.txt": b"one", "b/c.txt": b"two" * 1000, "b/empty": b""}
-SMALL = ArchiveLimits(files=5, bytes=100_000, ratio=50, free=10_000)
+SMALL = Limits(files=5, bytes=100_000, ratio=50, free=10_000)
 
 
 def zipped(at: Path, files: dict[str, bytes], mode: int = 0o100644) -> Path:
@@ -148,7 +149,7 @@ def test_a_name_that_fills_the_memory(tmp_path: Path, name: int) -> None:
     with tarfile.open(path, "w:gz", format=name) as archive:
         archive.addfile(tarfile.TarInfo("n" * 200_000))
     with pytest.raises(BadInput, match="bytes of headers before one file"):
-        unpack(path, tmp_path / "out", ArchiveLimits(header=100_000))
+        unpack(path, tmp_path / "out", Limits(header=100_000))
 
 
 def test_a_sparse_file_counts_as_what_it_unpacks_to(tmp_path: Path) -> None:

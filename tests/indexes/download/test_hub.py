@@ -184,7 +184,7 @@ def test_a_name_of_the_hub(odd: Odd, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(arrival, "DATASETS", {"law": SET})
     odd.answer = the_hub(FILES, odd.address)
     found = arrival.bring("law")
-    assert found == (tmp_path / "home" / "downloads" / "us--law" / COMMIT, "bsard")
+    assert found == (tmp_path / "home" / "downloads" / "us--law" / COMMIT, "bsard", None)
     with pytest.raises(BadInput, match=r"nothing does not exist.*a data set of the hub: law"):
         arrival.bring("nothing")
 
@@ -227,6 +227,6 @@ def test_an_archive_is_unpacked_once(odd: Odd, tmp_path: Path) -> None:
     found = arrival.bring(str(archive))
     assert [path.name for path in found.path.iterdir()] == ["articles.csv"]
     assert arrival.bring(str(archive)) == found
-    assert arrival.bring(str(tmp_path)) == (tmp_path, None)
+    assert arrival.bring(str(tmp_path)) == (tmp_path, None, None)
     bulk = archive.rename(tmp_path / "Freemium_legi_global.zip")
-    assert arrival.bring(str(bulk)) == (bulk, "legi")  # read as it is
+    assert arrival.bring(str(bulk)) == (bulk, "legi", None)  # read as it is

@@ -80,7 +80,7 @@ def test_no_array(tmp_path: Path, content: bytes) -> None:
 
 
 def test_what_is_too_long_is_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "LONGEST", 1000)
+    monkeypatch.setattr(jsonl, "RECORD", 1000)
     monkeypatch.setattr(jsonl, "_CHUNK", 100)
     path = put(tmp_path, b'[{"a": "' + b"x" * 5000 + b'"}]')
     with pytest.raises(BadInput, match=r"file\.json:1: not JSON"):

@@ -969,7 +969,7 @@ def test_a_folder_and_the_archive_of_it_are_one_corpus(tmp_path: Path) -> None:
         for file in sorted(folder.rglob("*.*"), reverse=True):
             packed.write(file, file.relative_to(folder))
     assert (recognise(folder), recognise(archive)) == ("akoma-ntoso", "akoma-ntoso")
-    assert bring(str(archive)) == (archive, "akoma-ntoso")  # not unpacked
+    assert bring(str(archive)) == (archive, "akoma-ntoso", None)  # not unpacked
     again, report = load("akoma-ntoso", archive, name="law")
     assert again.sha256 == corpus.sha256
     assert read_now(report) == (0, 5)

@@ -84,3 +84,26 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
 def test_values_of_json() -> None:
     value = {1: (date(2020, 1, 2), b"\xff", float("inf"), Decimal("1.5")), "at": datetime(2020, 1, 2, 3)}
     assert plain(value) == {"1": ["2020-01-02", "ff", None, "1.5"], "at": "2020-01-02T03:00:00"}
+
+
+def test_text_that_is_not_marked_as_text(tmp_path: Path) -> None:
+    """Many writers have no type for text: it was imported as hexadecimal digits, and nobody was told."""
+    good = {"id": [b"1"], "code": [b"A"], "headings": [["Livre é".encode()]], "image": [b"\xff\x00"]}
+    path = table(tmp_path / "law.parquet", **good, text=["Le four est chauffé.".encode()])
+    corpus, _ = load("parquet", path, language="fr")
+    [article] = corpus.articles
+    assert (article.id, article.code, article.headings) == ("1", "A", ("Livre é",))
+    assert article.text == "Le four est chauffé."
+    assert corpus.extras == {"1": {"image": "ff00"}}
+
+
+@pytest.mark.parametrize("column", [[], ["text=contenu"]])
+def test_bytes_that_are_no_text(tmp_path: Path, column: list[str]) -> None:
+    named = "contenu" if column else "text"
+    latin = ["Le four est chauffé.".encode("latin-1"), b"Le pain."]
+    path = table(tmp_path / "law.parquet", id=["1", "2"], code=["A", "A"], **{named: latin})
+    with pytest.raises(BadInput, match=rf"law.parquet:1: {named} holds bytes that are no text in UTF-8"):
+        load("parquet", path, language="fr", column=column)
+    corpus, report = load("parquet", path, language="fr", column=column, lenient=True)
+    assert [article.id for article in corpus.articles] == ["2"]
+    assert report.skipped[0].reason is SkipReason.BROKEN_UTF8

@@ -400,6 +400,22 @@ def test_a_full_disk_is_told_and_leaves_the_index(
     assert indexes.open("hamlet").ask(ASKED).shown
 
 
+def test_a_full_disk_that_numpy_tells_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its errors have no number of the system: "error: None" came."""
+
+    def full(parsed: object, progress: object) -> None:
+        raise OSError("8 requested and 3 written")
+
+    monkeypatch.setattr(train_fusion, "run", full)
+    assert main(["fusion", "hamlet"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(
+        "error: 8 requested and 3 written. make room, or choose another place: PANDECT_HOME"
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("plain", "quick")
 def test_another_command_meanwhile_is_told(
