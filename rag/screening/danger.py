@@ -83,12 +83,23 @@ def _spoken(question: str, text: Sequence[Word], grammar: _Grammar) -> list[str]
 
     Frequent words tell, and letters that few languages have.
     """
-    counts = Counter(match.language for match in grammar.frequent.matches(text, grammar.frequent.languages))
-    for sign in question.casefold():
-        counts.update(language for language, signs in grammar.letters.items() if sign in signs)
+    counts = _frequent(question, text, grammar)
     most = max(counts.values(), default=0)
     least = max(1.0, min(SHARE * most, most - 1))  # in a short text one word more tells little
     return [language for language, count in counts.most_common() if count >= least]
+
+
+def language_counts(question: str) -> Counter[str]:
+    """Return how many frequent words and rare letters of each of the sixteen languages a question has."""
+    grammar = _grammar()
+    return _frequent(question, words(question, grammar.typed), grammar)
+
+
+def _frequent(question: str, text: Sequence[Word], grammar: _Grammar) -> Counter[str]:
+    counts = Counter(match.language for match in grammar.frequent.matches(text, grammar.frequent.languages))
+    for sign in question.casefold():
+        counts.update(language for language, signs in grammar.letters.items() if sign in signs)
+    return counts
 
 
 def _tells(

@@ -54,10 +54,10 @@ if (!window.pandectListens) {
     const button = event.target.closest && event.target.closest("button");
     if (!button) return;
     const form = button.closest(".stForm");
-    if (button.closest(".st-key-examples, .st-key-topic") || (form && form.querySelector(".st-key-question"))) sent();
+    if (button.closest(".st-key-examples, .st-key-topic, .st-key-lay-terms") || (form && form.querySelector(".st-key-question"))) sent();
   });
   const views = ".pd-box, .pd-found, .pd-columns";
-  const above = ".st-key-situated, .st-key-bridged, .st-key-unbridged, .pd-read-as";
+  const above = ".st-key-lay-terms, .st-key-situated, .st-key-bridged, .st-key-unbridged, .pd-read-as";
   const found = () => {
     asked = 0;
     const place = document.querySelector(views);

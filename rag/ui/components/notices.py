@@ -13,13 +13,21 @@ from rag.engine.result import Result
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
 from rag.screening.decision import Decision, DecisionReason
 from rag.screening.emergencies import Danger, call_line, help_for
+from rag.screening.lay_terms import FRENCH, french_terms, question_language
 from rag.text import Analyser
 from rag.text.language import language_of
 from rag.types import Article
 from rag.ui.components.entries import is_code, link_to, title
 from rag.ui.components.explanation import matched_words
-from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters, theme_names
-from rag.ui.html import Html, bullets, folded, join, link, rows, site, tag
+from rag.ui.components.question_form import (
+    LANGUAGE_NAMES,
+    MAX_CHARS,
+    ask,
+    other_language,
+    remove_filters,
+    theme_names,
+)
+from rag.ui.html import Html, bullets, folded, join, link, plain_label, rows, site, tag
 from rag.ui.i18n import LANGUAGES, N_, Interface, words
 from rag.ui.layout import HELP, contact_html
 
@@ -43,6 +51,8 @@ _OTHER_LAW = N_(
 _DOUBT = N_("Probably no article of {title} answers this.")
 _DOUBT_ALL = N_("Probably no article of the laws loaded here answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
+_ASKED_IN = N_("Your question is in {asked}; the law here is in {law}.")
+_ASK_IN = N_("Ask in {language}: {terms}")
 # told by `screening_notice`, and not once more as a doubt
 SCREENED_REASONS = (DecisionReason.OTHER_COUNTRY, DecisionReason.NOT_LAW)
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
@@ -50,8 +60,31 @@ _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
 def in_question_language(question: str, t: Interface) -> Interface:
     """Return the words of the question's language, the page's own where it is not told from that."""
+    if question_language(question, t.language) not in LANGUAGES:
+        return t
     asked = language_of(question, likely=t.language)
     return t if asked == t.language else words(asked)
+
+
+def foreign_language(question: str, law: str) -> str:
+    """Return the language of a question that is not in the law's; "" where it is, or none is told."""
+    asked = question_language(question, law) if law in LANGUAGE_NAMES else law
+    return "" if asked == law else asked
+
+
+def draw_language(question: str, law: str, t: Interface) -> None:
+    """Say that a question is not in the language of the law, and offer what it says in words of that law."""
+    asked = foreign_language(question, law)
+    if not asked:
+        return
+    said = words(asked) if asked in LANGUAGES else t
+    names = {"asked": said(LANGUAGE_NAMES[asked]), "law": said(LANGUAGE_NAMES[law])}
+    with st.container(key="lay-terms"):
+        message = said(_ASKED_IN, **names)
+        st.html(tag("p", message, class_="pd-notice pd-asked-in", role="status", lang=said.how.tag))
+        if terms := french_terms(question) if law == FRENCH else ():
+            label = said(_ASK_IN, language=names["law"], terms=said.listed(terms))
+            st.button(plain_label(label), key="ask-terms", on_click=ask, args=(", ".join(terms),))
 
 
 def _box(t: Interface, title: str, *body: str, kind: str = "") -> None:
@@ -100,10 +133,11 @@ def _people(card: CorpusCard, t: Interface) -> Html | str:
 
 def nothing(question: str, card: CorpusCard, t: Interface) -> None:
     """Say that no article was found, and what to try."""
-    asked = language_of(question, likely=card.language)
-    other = other_language(card.language, t) or other_language(card.language, t, asked)
+    foreign = foreign_language(question, card.language)  # said above, and its spelling is not in question
+    other = "" if foreign else other_language(card.language, t)
     spoken = tag("p", tag("strong", other)) if other else ""
-    tips, scope = _tips(*map(t, _TIPS), _people(card, t)), tag("p", _scope(card, _SCOPE, t))
+    tips = _tips(*map(t, _TIPS[::2] if foreign else _TIPS), _people(card, t))
+    scope = tag("p", _scope(card, _SCOPE, t))
     _box(t, t("I found no article that answers this"), spoken, tips, scope)
 
 
@@ -191,14 +225,14 @@ def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None
 def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     """Say that probably nothing of what is shown below answers, and what to try.
 
-    `law` is what the corpus is called in a sentence; "" where it holds many laws. Of a question in another
-    language than the law's, that is what to try, and not its spelling.
+    `law` is what the corpus is called in a sentence; "" where it holds many laws. A question in another
+    language than the law's is told so (`draw_language`), and not to mind its spelling.
     """
     message = t(_DOUBT_CODE if is_code(law) else _DOUBT, title=law) if law else t(_DOUBT_ALL)
     shown = tag("p", t("The closest ones are shown all the same."))
-    other = other_language(card.language, t, language_of(question, likely=card.language))
+    foreign = foreign_language(question, card.language)
     tips = _tips(*map(t, _TIPS[:2]), _people(card, t))
-    more = tag("p", tag("strong", other)) if other else folded(t("What you can try"), tips, class_="pd-more")
+    more = "" if foreign else folded(t("What you can try"), tips, class_="pd-more")
     _box(t, message, shown, more, kind="pd-doubt")
 
 

@@ -157,13 +157,23 @@ def theme_names(themes: Iterable[str], t: Interface) -> str:
     return t.listed(t(_THEMES.get(theme, theme)) for theme in themes)
 
 
-LAW_LANGUAGES: Mapping[str, str] = {  # of the corpora that can be searched
+LANGUAGE_NAMES: Mapping[str, str] = {  # of laws (the first six) and of questions
     "fr": N_("French"),
     "nl": N_("Dutch"),
     "en": N_("English"),
     "de": N_("German"),
     "it": N_("Italian"),
     "zh": N_("Chinese"),
+    "ar": N_("Arabic"),
+    "es": N_("Spanish"),
+    "pt": N_("Portuguese"),
+    "tr": N_("Turkish"),
+    "ro": N_("Romanian"),
+    "uk": N_("Ukrainian"),
+    "ru": N_("Russian"),
+    "pl": N_("Polish"),
+    "fa": N_("Persian"),
+    "sq": N_("Albanian"),
 }
 LAW_TYPES = {"national": N_("national"), "regional": N_("regional")}
 _KEYS = N_("Enter sends, Shift + Enter starts a new line.")  # hidden where the keyboard is on the glass
@@ -238,11 +248,11 @@ def _hint(t: Interface) -> Html:
     return tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint")
 
 
-def other_language(law: str, t: Interface, asked: str | None = None) -> str:
-    """Return what to say when the law is not in the interface's language, or not in that of a question."""
-    if law == (asked or t.language) or law not in LAW_LANGUAGES:
+def other_language(law: str, t: Interface) -> str:
+    """Return what to say when the law is not in the interface's language."""
+    if law == t.language or law not in LANGUAGE_NAMES:
         return ""
-    return t("The law loaded here is in {language}: ask in {language}.", language=t(LAW_LANGUAGES[law]))
+    return t("The law loaded here is in {language}: ask in {language}.", language=t(LANGUAGE_NAMES[law]))
 
 
 _EVENTS: Mapping[str, str] = {  # rag.corpus.card.EVENTS
@@ -266,7 +276,7 @@ def draw_examples(card: CorpusCard, t: Interface) -> None:
         st.html(tag("h2", t("Not sure how to begin? Try one of these"), class_="pd-small"))
         for number, (event, example) in enumerate(examples):
             label = f"**{plain_label(t(event))}** · {plain_label(example)}" if event else plain_label(example)
-            st.button(label, key=f"example-{number}", on_click=_ask, args=(example,))
+            st.button(label, key=f"example-{number}", on_click=ask, args=(example,))
 
 
 def draw_topic(topic: str, cases: Sequence[TopicCase], t: Interface) -> None:
@@ -274,10 +284,11 @@ def draw_topic(topic: str, cases: Sequence[TopicCase], t: Interface) -> None:
     with st.container(key="topic"):
         st.html(tag("h2", t("“{topic}”: which question is yours?", topic=topic)))
         for number, case in enumerate(cases):
-            st.button(plain_label(case.question), key=f"case-{number}", on_click=_ask, args=(case.question,))
+            st.button(plain_label(case.question), key=f"case-{number}", on_click=ask, args=(case.question,))
 
 
-def _ask(question: str) -> None:
+def ask(question: str) -> None:
+    """Ask a question that the page offers; for a callback."""
     st.session_state["question"] = st.session_state["asked"] = question
 
 

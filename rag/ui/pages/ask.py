@@ -129,6 +129,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     said = notices.in_question_language(page.own, t)
     alarm = page.decision.grave  # under it nothing else speaks, but for the articles
     if not alarm:
+        notices.draw_language(page.own, engine.card.language, t)
         dialogue.draw_joined(page.own, t)
         notices.elsewhere(result.elsewhere, engine.card, said)
         notices.screening_notice(page.decision, engine.card, said)
@@ -138,7 +139,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
         if page.options.chosen:
             notices.filtered_out(t)
         else:
-            notices.nothing(page.question, engine.card, said)
+            notices.nothing(page.own, engine.card, said)
         return None
     if result.topic and not alarm:
         question_form.draw_topic(page.question, result.topic, t)
@@ -222,7 +223,7 @@ def _heading(page: _Page) -> None:
         if not page.decision.grave and page.decision.reason not in notices.SCREENED_REASONS:
             codes = list(engine.facets().codes)
             law = codes[0] if len(codes) == 1 else "" if many else engine.card.title
-            notices.doubtful(page.question, engine.card, law, notices.in_question_language(page.own, t))
+            notices.doubtful(page.own, engine.card, law, notices.in_question_language(page.own, t))
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.level is Level.UNSURE:
         likelihood = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")

@@ -204,6 +204,7 @@ APP: dict[str, State] = {
     "empty": State("", ".pd-box >> text=Écrivez d’abord votre question", _sends_nothing),
     "bridged": State("", ".st-key-bridged button", _asks(BRIDGED)),
     "unbridged": State("", ".st-key-unbridged button", _takes_a_word_out),
+    "foreign": State("", ".st-key-ask-terms button", _asks("My landlord won't give my rent deposit back")),
     "known": State("", ".pd-card >> nth=1 >> text=Article 1240", _asks("article 1382 du Code civil")),
     "shared": State("?articles=CC-671,CC-672,CC-000&index=old", ".pd-card >> nth=1"),
     "browse": State("browse", ".pd-laws details[open]", _opens_theme),

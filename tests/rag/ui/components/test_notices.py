@@ -12,7 +12,8 @@ from rag.engine.result import Result
 from rag.engine.topic_view import TopicCase
 from rag.text import SpellingCorrection
 from rag.types import KnownItem, Shown, Why
-from tests.fakes.pages.ask_page_driver import ask, body, cards, headings, page
+from rag.ui.html import plain_label
+from tests.fakes.pages.ask_page_driver import ask, body, cards, headings, page, press
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, MOVED, QUESTION, FakeEngine, FakeFacets, many_laws
 
@@ -76,11 +77,85 @@ def test_a_question_in_another_language_is_not_told_to_mind_its_spelling() -> No
         )
     )
 
-    assert [p.text for p in foreign.one(class_="pd-doubt").all("strong")] == [
-        "The law loaded here is in French: ask in French."
-    ]
+    assert foreign.one(class_="pd-asked-in").text == "Your question is in English; the law here is in French."
+    assert "ask in French" not in foreign.one(class_="pd-doubt").text
     assert "Check the spelling" not in foreign.text
     assert "Read as" not in foreign.text
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "lang", "said", "label", "asked"),
+    [
+        (
+            "fr",
+            "My landlord won't give the deposit back",
+            "en",
+            "Your question is in English; the law here is in French.",
+            "Ask in French: propriétaire, dépôt de garantie du locataire",
+            "propriétaire, dépôt de garantie du locataire",
+        ),
+        (
+            "en",
+            "صاحب البيت لا يريد إرجاع مبلغ الضمان",
+            "en",
+            "Your question is in Arabic; the law here is in French.",
+            "Ask in French: propriétaire, dépôt de garantie du locataire",
+            "propriétaire, dépôt de garantie du locataire",
+        ),
+        (
+            "fr",
+            "Komşum her gece gürültü yapıyor",
+            "fr",
+            "Votre question est en turc\u202f; les textes chargés ici sont en français.",
+            "Demander en français\u00a0: voisin, trouble de voisinage",
+            "voisin, trouble de voisinage",
+        ),
+        (
+            "en",
+            "房东不退押金怎么办？",
+            "zh-Hans",
+            "您的问题是中文的，这里的法律文本是法文的。",
+            "用法文提问：propriétaire、dépôt de garantie du locataire",
+            "propriétaire, dépôt de garantie du locataire",
+        ),
+    ],
+)
+def test_a_question_in_another_language_is_told_so_and_asked_in_french_by_one_press(
+    language: str, question: str, lang: str, said: str, label: str, asked: str
+) -> None:
+    app = ask(page(FakeEngine(), lang=language), question)
+    notice = body(app).one(class_="pd-asked-in")
+
+    assert (notice.text, notice.attributes["lang"]) == (said, lang)
+    assert app.button(key="ask-terms").label == plain_label(label)
+    press(app, "ask-terms")
+    assert app.text_area(key="question").value == asked
+    assert not body(app).all(class_="pd-asked-in")
+
+
+@pytest.mark.parametrize(
+    ("engine", "question", "notices"),
+    [
+        (FakeEngine(), QUESTION, 0),
+        (FakeEngine(), "What is the name of this?", 1),  # in no legal term
+        (FakeEngine(card=replace(CARD, language="de")), "My landlord won't give the deposit back", 1),
+        (FakeEngine(), "my husband hits me and the landlord wants the rent", 0),  # under an alarm
+    ],
+)
+def test_no_words_of_french_are_offered(engine: FakeEngine, question: str, notices: int) -> None:
+    app = ask(page(engine), question)
+
+    assert len(body(app).all(class_="pd-asked-in")) == notices
+    assert "ask-terms" not in [button.key for button in app.button]
+
+
+@pytest.mark.parametrize(
+    "question", ["xylophone of the landlord", "the law of Belgium on my landlord's tree"]
+)
+def test_the_language_is_said_once_where_nothing_is_found(question: str) -> None:
+    told = body(ask(page(FakeEngine(doubtful=True), lang="en"), question)).text
+    assert told.count("the law here is in French") == 1
+    assert told.count("ask in French") == 1  # above the box, of the page's own language
 
 
 @pytest.mark.parametrize(
