@@ -91,7 +91,8 @@ def _spoken(question: str, text: Sequence[Word], grammar: _Grammar) -> list[str]
 
 def language_counts(question: str) -> Counter[str]:
     """Return how many frequent words and rare letters of each of the sixteen languages a question has."""
-    return _frequent(question, words(question), _grammar())
+    grammar = _grammar()
+    return _frequent(question, words(question, grammar.typed), grammar)
 
 
 def _frequent(question: str, text: Sequence[Word], grammar: _Grammar) -> Counter[str]:

@@ -51,6 +51,8 @@ _OTHER_LAW = N_(
 _DOUBT = N_("Probably no article of {title} answers this.")
 _DOUBT_ALL = N_("Probably no article of the laws loaded here answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
+_ASKED_IN = N_("Your question is in {asked}; the law here is in {law}.")
+_ASK_IN = N_("Ask in {language}: {terms}")
 # told by `screening_notice`, and not once more as a doubt
 SCREENED_REASONS = (DecisionReason.OTHER_COUNTRY, DecisionReason.NOT_LAW)
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
@@ -78,10 +80,10 @@ def draw_language(question: str, law: str, t: Interface) -> None:
     said = words(asked) if asked in LANGUAGES else t
     names = {"asked": said(LANGUAGE_NAMES[asked]), "law": said(LANGUAGE_NAMES[law])}
     with st.container(key="lay-terms"):
-        message = said("Your question is in {asked}; the law here is in {law}.", **names)
+        message = said(_ASKED_IN, **names)
         st.html(tag("p", message, class_="pd-notice pd-asked-in", role="status", lang=said.how.tag))
         if terms := french_terms(question) if law == FRENCH else ():
-            label = said("Ask in {language}: {terms}", language=names["law"], terms=said.listed(terms))
+            label = said(_ASK_IN, language=names["law"], terms=said.listed(terms))
             st.button(plain_label(label), key="ask-terms", on_click=ask, args=(", ".join(terms),))
 
 
@@ -131,9 +133,11 @@ def _people(card: CorpusCard, t: Interface) -> Html | str:
 
 def nothing(question: str, card: CorpusCard, t: Interface) -> None:
     """Say that no article was found, and what to try."""
-    other = "" if foreign_language(question, card.language) else other_language(card.language, t)
+    foreign = foreign_language(question, card.language)  # said above, and its spelling is not in question
+    other = "" if foreign else other_language(card.language, t)
     spoken = tag("p", tag("strong", other)) if other else ""
-    tips, scope = _tips(*map(t, _TIPS), _people(card, t)), tag("p", _scope(card, _SCOPE, t))
+    tips = _tips(*map(t, _TIPS[::2] if foreign else _TIPS), _people(card, t))
+    scope = tag("p", _scope(card, _SCOPE, t))
     _box(t, t("I found no article that answers this"), spoken, tips, scope)
 
 

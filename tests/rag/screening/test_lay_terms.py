@@ -58,11 +58,14 @@ def test_a_french_question_is_offered_nothing() -> None:
     [
         ("", ()),
         ("dépôt de garantie", ()),
-        ("My landlord keeps the dépôt de garantie deposit", ("propriétaire", "dépôt de garantie")),
-        ("landlord deposit not returned", ("propriétaire", "dépôt de garantie")),
-        ("the deposit, the deposit and the landlord", ("dépôt de garantie", "propriétaire")),
+        (
+            "My landlord keeps the dépôt de garantie deposit",
+            ("propriétaire", "dépôt de garantie du locataire"),
+        ),
+        ("landlord deposit not returned", ("propriétaire", "dépôt de garantie du locataire")),
+        ("the deposit, the deposit and the landlord", ("dépôt de garantie du locataire", "propriétaire")),
         ("развод алименты", ("divorce", "pension alimentaire")),
-        ("押金", ("dépôt de garantie",)),
+        ("押金", ("dépôt de garantie du locataire",)),
         ("xylophone", ()),
     ],
 )
