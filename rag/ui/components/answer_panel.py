@@ -16,6 +16,7 @@ from rag.answer.generation.context import context_depth
 from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Answer, ClaimPart, ClaimsRead, Ending, Event, LinePart, Part
 from rag.engine.result import Result
+from rag.errors import without_paths
 from rag.screening.decision import Decision
 from rag.screening.decision import DecisionReason as NotAsked
 from rag.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
@@ -149,7 +150,9 @@ def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> N
 def problem(message: str, t: Interface) -> None:
     """Say that answers were meant to be written and cannot be, with the reason for whoever runs the page."""
     text = t("Written answers are not available at the moment. The articles are complete without them.")
-    details = folded(t("For whoever runs this page"), tag("pre", message, lang="en"), class_="pd-whole")
+    details = folded(
+        t("For whoever runs this page"), tag("pre", without_paths(message), lang="en"), class_="pd-whole"
+    )
     st.html(tag("aside", tag("p", text), details, class_="pd-box"))
 
 
