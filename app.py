@@ -15,7 +15,7 @@ from streamlit.starlette import App
 from indexes.store.paths import current_version
 from rag.errors import PandectError
 from rag.types import Question
-from rag.ui import engine_cache, layout, navigation, shell
+from rag.ui import engine_cache, layout, navigation, shell, visits
 from rag.ui.components import notices
 from rag.ui.pages.ask_header import begin
 
@@ -70,6 +70,7 @@ def main() -> None:
         with st.spinner(t("Opening the law…"), show_time=False):
             engine = engine_cache.engine(index, version, _open)
             feedback_store = engine_cache.feedback()
+            visits.visits()  # a setting that cannot be used is told here
     except PandectError as error:
         if header is not None:
             header.stage.empty()

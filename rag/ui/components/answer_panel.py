@@ -27,6 +27,7 @@ from rag.ui.components.article_card import CitedArticles
 from rag.ui.components.question_form import shorten
 from rag.ui.html import folded, tag
 from rag.ui.i18n import N_, Interface
+from rag.ui.visits import address
 
 KINDS: Mapping[PersonalDataKind, str] = {
     PersonalDataKind.EMAIL: N_("an e-mail address"),
@@ -253,7 +254,7 @@ def _begin(panel_question: PanelQuestion, model: ModelWriter) -> None:
     session = st.session_state.setdefault("session", secrets.token_hex(8))
     days = card.law_dates(article.code for article in articles)  # where they are several, the first
     as_of = days[0].isoformat() if days else None
-    writer = model.for_session(session, _untranslated, as_of)
+    writer = model.for_session(session, _untranslated, as_of, address())
     state.running = BackgroundAnswer(writer.write(state.sent, articles, card.language))
 
 

@@ -39,6 +39,7 @@ _CUT = N_(
     "Keep the facts that matter, and ask again."
 )
 _FAILED = N_("The search stopped on an error. Your question was not recorded. Try again, or in other words.")
+_TOO_MANY = N_("Too many searches came from your connection. Try again in {seconds}.")
 _FILTERED = N_("With the filters that you chose, no article is left. Remove them, or choose others.")
 _TIPS = (
     N_("Say what happened and what you would like to obtain, in everyday words."),
@@ -127,6 +128,12 @@ def mended(question: str, result: Result, analyser: Analyser, t: Interface) -> N
 def failed(t: Interface) -> None:
     """Say that the search broke, without the details, which may quote the question."""
     _box(t, t("Something went wrong"), tag("p", t(_FAILED)))
+
+
+def too_many(seconds: int, t: Interface) -> None:
+    """Say that this address has searched too often, and how long to wait."""
+    message = t(_TOO_MANY, seconds=t.n("one second", "{count} seconds", seconds))
+    _box(t, t("Please wait a moment"), tag("p", message))
 
 
 def _people(card: CorpusCard, t: Interface) -> Html | str:
