@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from rag.errors import PandectError, log_failure
+from rag.errors import DamagedIndex, PandectError, log_failure
 from rag.types import Question
 from rag.ui import memory
 
@@ -73,6 +73,8 @@ def serving(
         return engine(index, last, open_), last
     try:
         found = engine(index, version, open_)
+        if fault := found.fault:  # found while it served
+            raise DamagedIndex(fault)
     except PandectError as error:
         if last is None or last == version:
             raise
