@@ -13,7 +13,7 @@ from rag.errors import log_failure
 
 GRACE = 8.0  # seconds for what is under way; Docker kills after 10
 _LOOK = 0.1  # seconds between two looks
-_QUIET = 3  # looks without anything under way: what was drawn last is on its way to the browser
+_QUIET = 5  # looks without anything under way: what was drawn last is on its way to the browser
 PROBE = 5.0  # seconds that an answer about health holds
 
 

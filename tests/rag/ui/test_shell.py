@@ -163,21 +163,21 @@ def test_a_name_that_nobody_gave_the_page_is_refused(app: Server, name: str, *, 
 
 @pytest.mark.slow
 def test_who_has_asked_is_answered_before_the_server_ends(tmp_path: Path) -> None:
-    async def visits(server: Server) -> list[int]:
+    async def visits(server: Server) -> int:
         port = urlsplit(server.url).port or 0
         visitors = [(await Visitor.arrive(port))[0] for _ in range(10)]
         question = "Mon voisin a planté un arbre contre ma clôture"
         asked = [asyncio.ensure_future(visitor.ask(question)) for visitor in visitors]
         await asyncio.sleep(0.05)  # they are on their way
         os.kill(server.process, signal.SIGTERM)
-        return [run.cards for run in await asyncio.gather(*asked)]
+        return min(run.cards for run in await asyncio.gather(*asked))
 
     with served(ROOT / "app.py", tmp_path) as server:
         with urllib.request.urlopen(server.url + "/health", timeout=60) as well:  # noqa: S310 - our own
             assert well.status == 200
-        found = asyncio.run(visits(server))
+        fewest = apart(visits(server))
 
-    assert min(found) > 0
+    assert fewest > 0
 
 
 @pytest.mark.slow
