@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -14,8 +13,7 @@ from streamlit.starlette import App
 
 from indexes.store.paths import current_version
 from rag.errors import PandectError
-from rag.types import Question
-from rag.ui import engine_cache, layout, navigation, shell
+from rag.ui import engine_cache, layout, lifecycle, navigation, shell, visits
 from rag.ui.components import notices
 from rag.ui.pages.ask_header import begin
 
@@ -29,32 +27,16 @@ def _open(index: str | None) -> Engine:
     return indexes.open(index)
 
 
-def _held_out(index: str | None) -> Sequence[Question]:
-    """Read the questions of an index that it did not learn from; none where they cannot be read."""
-    from indexes.corpus.corpus import HELD_OUT, read
-    from indexes.corpus.questions import read_questions
-    from indexes.store.paths import builtin, locate
-
-    try:
-        folder, _ = locate(index)
-        corpus = read(folder / "corpus")
-        if folder == builtin():  # its test questions lie beside it, and in no corpus
-            return read_questions(folder.with_name("questions_test.jsonl"), corpus.articles)
-    except PandectError:
-        return ()
-    return [q for q in corpus.questions if q.split in HELD_OUT and q.article_ids]
+def _healthy() -> bool:
+    index = os.environ.get("PANDECT_INDEX") or None
+    return engine_cache.healthy(index, current_version(index), _open)
 
 
 def _unscripted() -> str:
     """Return what a browser without scripts shows; without contacts where the index cannot be read."""
-    from indexes.corpus.card import FILE, read_card
-    from indexes.store.paths import locate
+    from indexes.shipped_questions import card_of
 
-    try:
-        folder, _ = locate(os.environ.get("PANDECT_INDEX") or None)
-        return shell.no_script(read_card(folder / "corpus" / FILE))
-    except PandectError:
-        return shell.no_script(None)
+    return shell.no_script(card_of(os.environ.get("PANDECT_INDEX") or None))
 
 
 def main() -> None:
@@ -68,8 +50,9 @@ def main() -> None:
     header = begin(t) if page == navigation.ASK else None
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
-            engine = engine_cache.engine(index, version, _open)
+            engine, version = engine_cache.serving(index, version, _open)
             feedback_store = engine_cache.feedback()
+            visits.visits()  # a setting that cannot be used is told here
     except PandectError as error:
         if header is not None:
             header.stage.empty()
@@ -83,7 +66,9 @@ def main() -> None:
             st.rerun()
     handed: tuple[object, ...] = ()  # what a page needs beside the index
     if page == navigation.COMPARE:
-        handed = (partial(engine_cache.held_out_questions, index, version, _held_out),)
+        from indexes.shipped_questions import held_out
+
+        handed = (partial(engine_cache.held_out_questions, index, version, held_out),)
     elif page == navigation.QUALITY:
         from indexes.cli import results
 
@@ -96,6 +81,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":  # run by Streamlit for each view
-    main()
+    with lifecycle.WORK.one():
+        main()
 else:  # imported by its server
-    app = App(__file__, middleware=[Middleware(shell.Shell, unscripted=_unscripted)])
+    around = Middleware(shell.Shell, unscripted=_unscripted, healthy=lifecycle.Health(_healthy))
+    app = App(__file__, middleware=[around], lifespan=lifecycle.draining)

@@ -25,6 +25,7 @@ from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
 from indexes.corpus.export import export
+from indexes.download import resolve
 from indexes.sources import registry
 from indexes.store import paths, versions
 from indexes.store.manifest import read as read_manifest
@@ -98,13 +99,24 @@ def _build(parsed: argparse.Namespace) -> None:
     if paths.checked_name(name) in paths.names():  # else no lock of that name is made
         with versions.only_one(name):  # so that no import puts another corpus there while this one is read
             folder = paths.corpus_folder(name)
-            corpus = read(folder) if folder.is_dir() else None
+            corpus = _readable(name, folder) if folder.is_dir() else None
     if corpus is None:
         available = ", ".join(n for n in paths.names() if paths.corpus_folder(n).is_dir()) or "none yet"
         cure = paths.command(f"import PATH --name {name}")
         raise MissingIndex(f"no corpus named {name!r} (there: {available}): run {cure}")
     settings = replace(settings, lending=read_lending_corpora(parsed.lent, corpus.card.language))
     _build_index(corpus, name, settings, parsed.keep)
+
+
+def _readable(name: str, folder: Path) -> Corpus:
+    try:
+        return read(folder)
+    except BadInput as error:
+        again, back = paths.command(f"import PATH --name {name} --replace"), paths.command(f"rollback {name}")
+        raise BadInput(
+            f"the corpus of {name!r} cannot be read: {error} Or import it again: {again}; or go back, "
+            f"which sets it aside: {back}"
+        ) from error
 
 
 def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) -> None:
@@ -175,6 +187,12 @@ def _check(parsed: argparse.Namespace) -> None:
     manifest = read_manifest(folder, cure)
     verify(folder, manifest, cure)
     engine = assemble(folder, manifest, cure)
+    name = folder.parent.name
+    place = paths.corpus_folder(name) if folder.parent.parent == paths.home() / "indexes" else None
+    if place is not None and place.is_dir() and not versions.built_from(place, [folder]):
+        _readable(name, place)
+        warning = f"the corpus of {name!r} is not the one that the version in use was built from"
+        print(f"WARNING {warning}: run {cure} to search it", file=sys.stderr)
     files = f"{len(manifest.files)} files match their hashes"
     say(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
@@ -212,6 +230,15 @@ def _describe(parsed: argparse.Namespace) -> None:
 
 
 def _remove(parsed: argparse.Namespace) -> None:
+    if parsed.downloads:
+        size = resolve.clear()
+        print(f"downloads: {size / 1e6:,.1f} MB removed; what is needed again is fetched again")
+    if parsed.name is None:
+        if not parsed.downloads:
+            raise BadInput(
+                f"nothing to remove was named: give a NAME ({paths.command('list')}), or --downloads"
+            )
+        return
     if not versions.remove(parsed.name):
         list_command = paths.command("list")
         raise MissingIndex(f"nothing named {parsed.name!r} is installed: {list_command} shows what is")

@@ -6,7 +6,7 @@ that ships learns from, and those that were written for Chinese national law and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,10 +15,12 @@ from typing import TypeAlias
 from indexes.builtin_corpus import by_number
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
-from indexes.corpus.corpus import Corpus, read
-from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited
-from indexes.store.paths import builtin
+from indexes.corpus.corpus import HELD_OUT, Corpus, read
+from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited, read_questions
+from indexes.store.paths import builtin, locate
 from rag.corpus.card import CorpusCard
+from rag.errors import PandectError
+from rag.types import Question
 
 _AS_PUBLISHED = frozenset({"stard", "stard-original", "fr-everyday"})  # sources
 WRITTEN = Path(__file__).parent / "written"  # a folder for each language, with a card
@@ -64,3 +66,24 @@ _SHIPS: Mapping[tuple[str, str], _Ships] = {  # by jurisdiction and language
     ("CN", "zh"): partial(written, "zh"),
     ("DE", "de"): partial(written, "de"),
 }
+
+
+def held_out(index: str | None) -> Sequence[Question]:
+    """Return the questions of an index that it did not learn from; none where they cannot be read."""
+    try:
+        folder, _ = locate(index)
+        corpus = read(folder / "corpus")
+        if folder == builtin():  # its test questions lie beside it, and in no corpus
+            return read_questions(folder.with_name("questions_test.jsonl"), corpus.articles)
+    except PandectError:
+        return ()
+    return [q for q in corpus.questions if q.split in HELD_OUT and q.article_ids]
+
+
+def card_of(index: str | None) -> CorpusCard | None:
+    """Return the card of an index; None where it cannot be read."""
+    try:
+        folder, _ = locate(index)
+        return read_card(folder / "corpus" / CARD)
+    except PandectError:
+        return None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import re
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -35,6 +37,7 @@ class MissingExtra(PandectError, ImportError):
     """A feature whose optional packages are not installed; names the extra to install."""
 
 
+_PATH = re.compile(r"(?<![\w.:/<])(?:[A-Za-z]:)?(?:~|…)?/(?:[^\s/:,;()'\"]+/)*(?=[^\s/])")  # to its last name
 _log = logging.getLogger(__name__)
 
 
@@ -53,6 +56,14 @@ def install_hint(extra: str) -> str:
     There is no third way: the package of the name pandect on the package index is another project's.
     """
     return f"./pandect {extra}" if in_clone() else f"pip install '.[{extra}]'"
+
+
+def without_paths(message: str) -> str:
+    """Return what a message says to whoever visits a page: of a path only its last name."""
+    homes = (os.environ.get("PANDECT_HOME"), os.path.expanduser("~"))  # noqa: PTH111 - cannot fail
+    for home in filter(None, homes):  # a blank in them would end what looks like a path
+        message = message.replace(f"{home.rstrip('/')}/", "…/")
+    return _PATH.sub("…/", message)
 
 
 def log_failure(error: BaseException, what: str) -> None:

@@ -28,6 +28,7 @@ MOST_DAYS = 3650
 BUSY = 5.0  # seconds to wait for another session's write, which takes a few milliseconds
 LONGEST_QUESTION = 4000  # characters
 LONGEST_COMMENT = 500
+MOST_BYTES = 64 * 2**20  # of the file: some 300,000 words; it never fills a disk
 
 _TABLE = """
 CREATE TABLE word (
@@ -90,6 +91,9 @@ class Feedback:
     def keep(self, word: FeedbackEntry) -> None:
         """Write one word; what is older than the days goes in the same breath, so that the promise holds.
 
+        After a gap longer than that it goes with the word of the next day: where a clock has leapt for a
+        while, nothing is lost.
+
         Where it cannot be written (`FeedbackNotSaved`), what was there before is whole.
         """
         shown, comment = json.dumps(word.shown, ensure_ascii=False), word.comment if self.comments else None
@@ -98,7 +102,10 @@ class Feedback:
         row = (day, word.index, word.version, shown, word.article_id, reason, *texts)
         with _opened(self.path, make=True) as db, db:
             db.execute(f"INSERT INTO word ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608 - ours
-            _delete(db, word.day - timedelta(days=self.days))
+            oldest = word.day - timedelta(days=self.days)
+            query = "SELECT 1 FROM word WHERE day >= ? AND day < ? LIMIT 1"
+            if db.execute(query, (oldest.isoformat(), day)).fetchone():
+                _delete(db, oldest)
 
     def words(self) -> Iterator[FeedbackEntry]:
         """Yield all that is kept, oldest first; without a file of feedback it is `FeedbackNotSaved`."""
@@ -154,9 +161,14 @@ def _opened(path: Path, *, make: bool = False) -> Iterator[sqlite3.Connection]:
 
 
 _WRITABLE = "Name a place that may be written, with room on its disk: PANDECT_FEEDBACK=FILE"
+_FULL = (
+    f"{_WRITABLE}; or, where the file has its most, {MOST_BYTES // 2**20} MB, export it, then run "
+    "python -m indexes feedback prune --older-than DAYS"
+)
 _BAD = "Move that file away: a new one is begun"
 _HELD = "Another program holds it; try again"
 _CURES = {
+    sqlite3.SQLITE_FULL: _FULL,
     sqlite3.SQLITE_NOTADB: _BAD, sqlite3.SQLITE_CORRUPT: _BAD,
     sqlite3.SQLITE_BUSY: _HELD, sqlite3.SQLITE_LOCKED: _HELD,
 }  # fmt: skip
@@ -165,6 +177,8 @@ _CURES = {
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
     """Make the table in a new file; refuse another program's, and one of another schema."""
     db.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
+    size, most = db.execute("SELECT * FROM pragma_page_size, pragma_max_page_count").fetchone()
+    db.execute(f"PRAGMA max_page_count = {min(most, MOST_BYTES // size)}")
     if _stamp(db) == (0, 0) and _empty(db):
         _write_ahead(db)
         db.isolation_level = None

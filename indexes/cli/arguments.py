@@ -143,7 +143,7 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
         "each with its probability and how it is known.",
         "of the index, or its path, or builtin",
     ),
-    "remove": ("remove a corpus and its index", None, None),
+    "remove": ("remove a corpus and its index, or what was downloaded", None, None),
     "make-builtin": ("make the index that ships again (for its maintainers)", None, None),
     "check-builtin": (
         "compare the summaries that ship, or those of another digest, with the official text",
@@ -204,7 +204,8 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         )
     _file(of["graph"], "--graphml", "a new file, for programs that draw and measure graphs", "FILE")
     of["bridge"].add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
-    of["remove"].add_argument("name")
+    of["remove"].add_argument("name", nargs="?")
+    _flag(of["remove"], "--downloads", "remove what imports fetched and unpacked; corpora and indexes stay")
     make, compared, lies = of["make-builtin"], of["check-builtin"], paths.builtin().parent
     _file(make, "law", "articles.jsonl.gz with the official Code civil and other codes")
     _file(make, "--written", "folder of the first digest and questions; else those that ship")

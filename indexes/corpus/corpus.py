@@ -50,7 +50,8 @@ QUESTIONS = ("questions.jsonl", "questions.jsonl.gz")
 def appearing(folder: Path) -> Iterator[Path]:
     """Give a temporary folder beside `folder`, which becomes it when the block ends without an error.
 
-    Everything in it is on the disk before the rename; after an error nothing of it is left.
+    Everything in it is on the disk before the rename; after an error nothing of it is left, and what a killed
+    process left under such a name in the same place goes now.
 
     Raises:
         BadInput: `folder` is there already and is not empty, or its parent cannot be written.
@@ -61,14 +62,16 @@ def appearing(folder: Path) -> Iterator[Path]:
     part = atomic.hidden_sibling(folder, "part")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        atomic.sweep(folder.parent, ".*.part")
         part.mkdir()
     except OSError as error:
         cure = "Give a place that you may write"
         raise BadInput(f"{folder}: cannot be made ({error.strerror}). {cure}.") from None
     try:
-        yield part
-        atomic.sync(part)
-        part.replace(folder)  # over an empty folder too
+        with atomic.held(part):
+            yield part
+            atomic.sync(part)
+            part.replace(folder)  # over an empty folder too
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise

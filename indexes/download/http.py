@@ -33,8 +33,15 @@ _CHUNK = 2**18
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
 
 
+_USER = re.compile(r"(?<=:)//[^/\s?#]*@")  # what stands before the host of an address
+
+
 class FetchError(PandectError, OSError):
     """A file that could not be brought from its address; says what the server answered and what to do."""
+
+    def __init__(self, message: str) -> None:
+        """Take the message; a user name or password in an address of it is left out."""
+        super().__init__(_USER.sub("//", message))
 
 
 class _AgainError(FetchError):
@@ -56,9 +63,14 @@ def check_address(url: str) -> None:
     """Refuse an address that is not on the web.
 
     Raises:
-        FetchError: it is not http or https, or names no host.
+        FetchError: it is not http or https, names no host, or holds a user name or a password.
     """
     parts = urllib.parse.urlsplit(url)
+    if "@" in parts.netloc:
+        raise FetchError(
+            f"{url}: an address with a user name or password is not opened, for it would stand in records. "
+            "Fetch the file with another program, and give its path."
+        )
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise FetchError(f"{url!r} is no address on the web. Give one that begins with https://.")
 
@@ -99,10 +111,15 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         newurl: str,
     ) -> urllib.request.Request | None:
         old, new = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
-        if old.scheme == "https" and new.scheme != "https":
-            raise FetchError(
-                f"{req.full_url}: it redirects to {newurl}, which is not encrypted. Do not use it."
-            )
+        try:
+            check_address(newurl)
+            if old.scheme == "https" and new.scheme != "https":
+                raise FetchError(
+                    f"{req.full_url}: it redirects to {newurl}, which is not encrypted. Do not use it."
+                )
+        except FetchError:
+            fp.close()
+            raise
         made = super().redirect_request(req, fp, code, msg, headers, newurl)
         if made is not None and (old.scheme, old.netloc) == (new.scheme, new.netloc):
             for name, value in req.unredirected_hdrs.items():

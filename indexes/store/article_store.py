@@ -11,7 +11,6 @@ without a lock, and the same law gives the same bytes.
 from __future__ import annotations
 
 import json
-import mmap
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +31,7 @@ from rag.corpus.articles import Articles, Inverted, Numbers
 from rag.corpus.asker_situations import mentions, situations
 from rag.corpus.facts import ArticleFacts
 from rag.errors import BadInput, DamagedIndex
+from rag.storage import load_array, load_bytes
 from rag.types import Article, ArticleOrder
 
 FOLDER = "articles"  # of an index
@@ -89,8 +89,7 @@ class StoredArticles(Articles):
         """
         self._file, self._cure, self._sha256, place = folder / FILE, cure, sha256, folder / FOLDER
         self._facts = lru_cache(maxsize=1)(self._read_facts)
-        with self._file.open("rb") as file:
-            self._lines = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._lines = load_bytes(self._file)
         self._begins = _load(place / "begins")
         if int(self._begins[-1]) != len(self._lines):
             raise ValueError(f"{self._file} has {len(self._lines)} bytes, its index {self._begins[-1]}")
@@ -230,8 +229,7 @@ def _save(path: Path, values: np.ndarray) -> None:
 
 
 def _load(path: Path) -> Any:  # noqa: ANN401 - an array of whatever type holds it
-    # a view: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
-    return np.asarray(np.load(path.with_name(f"{path.name}.npy"), mmap_mode="r", allow_pickle=False))
+    return load_array(path.with_name(f"{path.name}.npy"))
 
 
 def _load_texts(path: Path) -> Sequence[str]:

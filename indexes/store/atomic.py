@@ -6,12 +6,14 @@ import errno
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from indexes.store.paths import CURRENT
 
+_FRESH = 60.0  # seconds
 _NO_LINKS = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
@@ -52,6 +54,32 @@ def replacing(path: Path) -> Iterator[Path]:
 def hidden_sibling(folder: Path, kind: str) -> Path:
     """Return a new hidden name beside a folder, which tells what it is for."""
     return folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.{kind}")
+
+
+def sweep(parent: Path, pattern: str) -> None:
+    """Take away folders under temporary names that a killed process left: those whose lock nobody holds."""
+    for path in parent.glob(pattern):
+        with suppress(OSError):  # of somebody else, or gone by now
+            if time.time() - path.stat().st_mtime < _FRESH:  # made, and not yet locked
+                continue
+            with held(path):
+                take_away(path)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder while it is written to; BlockingIOError says that another process does.
+
+    The system frees it when the process ends, however it ends.
+    """
+    import fcntl  # POSIX alone has it; reading an index does not need it
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
 
 
 def move(folder: Path, to: Path) -> None:

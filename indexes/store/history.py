@@ -8,13 +8,25 @@ from pathlib import Path
 
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.corpus import appearing
+from indexes.corpus.corpus import read as read_corpus
 from indexes.store import paths
 from indexes.store.atomic import move, switch
 from indexes.store.manifest import Manifest, read
 from indexes.store.open_index import open_index
-from indexes.store.versions import CORPUS, built_from, only_one, recover, settle, versions
+from indexes.store.versions import (
+    CORPUS,
+    built_from,
+    only_one,
+    previous,
+    recover,
+    settle,
+    stamp_now,
+    versions,
+)
 from indexes.update.diff import Changes
 from rag.errors import BadInput, MissingIndex, PandectError
+
+ASIDE = "set-aside"  # under PANDECT_HOME: corpora that cannot be read, for whoever wants to mend them
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,7 @@ def roll_back(name: str, wanted: str | None = None) -> tuple[Path, bool | None]:
 
     `wanted` is the version, or what its name begins with; None takes the one before the one in use. Returns
     the version, and whether its corpus came back with its unused columns, else as the index holds it; None
-    where the version was in use already.
+    where the version was in use already. A corpus that cannot be read is set aside, under PANDECT_HOME.
 
     Raises:
         BadInput: no such version, or several; or the corpus that lies under the name was imported
@@ -64,13 +76,18 @@ def roll_back(name: str, wanted: str | None = None) -> tuple[Path, bool | None]:
             return version, None
         corpus = paths.corpus_place(name)
         folders = [folder / each for each in versions(name)]
-        if corpus.is_dir() and built_from(corpus, folders) is None:
+        lost = corpus.is_dir() and built_from(corpus, folders) is None
+        if lost and _is_readable(corpus):
             raise BadInput(
                 f"the corpus of {name!r} was imported since and is in no version, so it would be lost: "
                 f"run {paths.rebuild(name)} first"
             )
         open_index(version)  # one that cannot be opened does not come into use
         try:
+            if lost:  # no build can read it either: it neither stands in the way nor is lost
+                aside = paths.home() / ASIDE / f"{name}-{stamp_now()}"
+                aside.parent.mkdir(parents=True, exist_ok=True)
+                move(corpus, aside)
             whole = _bring_back(name, version, folders)
             switch(folder, version.name)
             settle(name)
@@ -79,11 +96,22 @@ def roll_back(name: str, wanted: str | None = None) -> tuple[Path, bool | None]:
     return version, whole
 
 
+def _is_readable(corpus: Path) -> bool:
+    try:
+        read_corpus(corpus)
+    except PandectError:
+        return False
+    return True
+
+
 def _chosen(name: str, wanted: str | None) -> str:
     names, in_use = versions(name), paths.in_use(paths.index_folder(name))
     listing = paths.command(f"versions {name}")
     if wanted is None:
-        earlier = [version for version in names if in_use is None or version < in_use]
+        before = previous(paths.index_folder(name) / in_use) if in_use else None
+        if before in names:
+            return before
+        earlier = names[names.index(in_use) + 1 :] if in_use in names else names
         if not earlier:
             raise BadInput(f"{name!r} has no version before the one in use: {listing} shows those there are")
         return earlier[0]

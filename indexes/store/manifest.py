@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from indexes.store.paths import in_use
 from rag.errors import DamagedIndex, StaleIndex
 
 FILE = "manifest.json"
@@ -45,6 +46,7 @@ class Manifest:
     libraries: Mapping[str, str] = field(default_factory=dict)  # name -> version
     files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # path -> bytes, sha256
     format: int = FORMAT
+    previous: str | None = None  # the version that was in use before; None: none was, or nobody wrote it down
 
 
 def libraries(of: Manifest) -> dict[str, str]:
@@ -89,6 +91,11 @@ def stamp(manifest: Manifest, folder: Path, known: Mapping[str, str] | None = No
         if path.is_file() and name != FILE:
             files[name] = {"bytes": path.stat().st_size, "sha256": (known or {}).get(name) or digest(path)}
     record = asdict(manifest) | {"libraries": libraries(manifest), "files": files}
+    # why not by the clock: one that was set back would make what is new the oldest
+    before = in_use(folder.parent)
+    record["previous"] = manifest.previous if before == manifest.version else before
+    if record["previous"] is None:
+        del record["previous"]
     (folder / FILE).write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return Manifest(**record)
 
@@ -111,6 +118,8 @@ def read(folder: Path, rebuild: str) -> Manifest:
     try:
         manifest, wanted = Manifest(**record), {**_KINDS}
         wanted["files"] = {name: {"bytes": int, "sha256": str} for name in record["files"]}
+        if manifest.previous is not None:
+            wanted["previous"] = str
         if manifest.encoder is not None:
             static = manifest.encoder["kind"] == "static"
             wanted["encoder"] = {"kind": str, "name": str} | ({} if static else {"options": dict})
@@ -140,8 +149,12 @@ def verify(
     `below` are the first parts of the paths that are looked at; none means all.
 
     Raises:
-        DamagedIndex: a file is missing, of another size, or of other content.
+        DamagedIndex: a file is missing, not listed, of another size, or of other content.
     """
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in manifest.files and name != FILE and not path.name.startswith("."):
+            raise DamagedIndex(f"{path} is not listed in its manifest: run {rebuild}")
     for name, expected in manifest.files.items():
         if below and name.partition("/")[0] not in below:
             continue

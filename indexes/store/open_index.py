@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import warnings
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +23,7 @@ from indexes.corpus.corpus import questions_file, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
 from indexes.corpus.questions import read_cited
 from indexes.store import article_store
-from indexes.store.manifest import Manifest, libraries, read, verify
+from indexes.store.manifest import FILE, Manifest, libraries, read, verify
 from indexes.store.paths import builtin, locate
 from indexes.update import term_counts
 from rag.corpus.articles import Articles
@@ -41,6 +43,7 @@ from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense, Int8Vectors
 from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
+from rag.storage import read_whole
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.text.spelling import document_frequencies, tolerant
@@ -53,7 +56,9 @@ SWITCHES = 3  # of versions while one is being opened; more of them are no accid
 # Reading a .npy file parses its head as Python, which fails now and then where two threads do so at once,
 # before CPython 3.11.8 and 3.12.2 (github.com/python/cpython/issues/106905).
 _ONE_AT_A_TIME = threading.RLock()
-HASH_AT_OPENING = 512 * 2**20  # bytes; a larger index is held against sizes, `check` reads it whole
+HASH_AT_OPENING = 512 * 2**20  # bytes; of a larger index sizes are compared, and hashes while it serves
+READ_WHOLE = 128 * 2**20  # bytes; a larger index is mapped, and nobody may cut its files short in place
+_log = logging.getLogger(__name__)
 
 
 def open_index(name_or_path: str | Path | None = None) -> Engine:
@@ -80,9 +85,29 @@ def open_index(name_or_path: str | Path | None = None) -> Engine:
 def _open(folder: Path, cure: str) -> Engine:
     with _ONE_AT_A_TIME:
         manifest = read(folder, cure)
-        small = sum(f["bytes"] for f in manifest.files.values()) <= HASH_AT_OPENING
-        verify(folder, manifest, cure, contents=small)
-        return assemble(folder, manifest, cure)
+        size = sum(f["bytes"] for f in manifest.files.values())
+        verify(folder, manifest, cure, contents=size <= HASH_AT_OPENING)
+        with read_whole(whole=size <= READ_WHOLE):
+            engine = assemble(folder, manifest, cure)
+    if size > HASH_AT_OPENING:
+        arguments = weakref.ref(engine), folder, manifest, cure
+        threading.Thread(target=_verify_behind, args=arguments, name=VERIFYING, daemon=True).start()
+    return engine
+
+
+VERIFYING = "verify index"  # the name of that thread
+
+
+def _verify_behind(engine: weakref.ref[Engine], folder: Path, manifest: Manifest, cure: str) -> None:
+    """Compare the hashes of an index that serves; one that is not what was built answers no more."""
+    try:
+        verify(folder, manifest, cure)
+    except (DamagedIndex, OSError) as error:
+        if not (folder / FILE).is_file():  # outdated and deleted: what is open is whole
+            return
+        _log.error("%s", error)
+        if (found := engine()) is not None:
+            found.fault = str(error)
 
 
 def open_graph(name_or_path: str | Path | None = None) -> Graph:

@@ -28,12 +28,17 @@ def corpus_folder(name: str) -> Path:
     """Return where the corpus of this name is kept.
 
     That is corpora/NAME. Between the switch to another version and the move of its corpus to that
-    place it is where the corpus waits: so corpus and index change in one step, which is the switch.
+    place it is where the corpus waits: so corpus and index change in one step, which is the switch. Where an
+    import was killed between the two renames by which it replaces a corpus, it is where the former one is.
     """
     version = in_use(index_folder(name))
     if version is not None and (waiting := waiting_corpus(name, version)).is_dir():
         return waiting
-    return corpus_place(name)
+    place = corpus_place(name)
+    if not place.exists():  # an import was killed between its two renames, or is between them now
+        for former in sorted(place.parent.glob(f".{name}.*.old")):
+            return former
+    return place
 
 
 def corpus_place(name: str) -> Path:

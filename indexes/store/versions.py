@@ -60,10 +60,28 @@ def only_one(name: str) -> Iterator[None]:
 
 
 def versions(name: str) -> list[str]:
-    """Return the whole versions of an index, the latest first."""
+    """Return the whole versions of an index, the latest first: each stands before the one that it followed.
+
+    Which it followed is in its manifest; what that leaves open goes by the names, which begin with the time.
+    """
     folder = paths.index_folder(name)
     found = folder.iterdir() if folder.is_dir() else ()
-    return sorted((path.name for path in found if _is_version(path)), reverse=True)
+    left = {path.name: previous(path) for path in found if _is_version(path)}
+    ordered: list[str] = []
+    while left:
+        followed = set(left.values())
+        latest = max([each for each in left if each not in followed] or left)
+        ordered.append(latest)
+        del left[latest]
+    return ordered
+
+
+def previous(version: Path) -> str | None:
+    """Return which version was in use before one; None where that is not known."""
+    try:
+        return read_manifest(version, "").previous
+    except PandectError:  # damaged, or of another time
+        return None
 
 
 def _is_version(path: Path) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rag.retrieval.term_counts import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, TermCounts, count
+from rag.storage import load_array
 from rag.text import Analyser
 from rag.types import Article, ArticleOrder, Ints, Progress, Question, no_progress
 
@@ -68,9 +69,7 @@ class Rows:
         """Open what `save` wrote, memory-mapped; the vocabulary comes from BM25. Raises as `load`."""
         self._order, self._vocabulary = order, vocabulary
         self._fields = {
-            # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
-            name: tuple(np.asarray(np.load(folder / f"{name}.{part}.npy", mmap_mode="r")) for part in _PARTS)
-            for name in FIELDS
+            name: tuple(load_array(folder / f"{name}.{part}.npy") for part in _PARTS) for name in FIELDS
         }
 
     def __call__(self, ids: Sequence[str], terms: frozenset[str]) -> list[TermCounts]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.retrieval.term_counts import term_ids
+from rag.storage import load_array
 from rag.text import Analyser
 from rag.types import Article, Floats
 
@@ -94,7 +95,7 @@ class StaticEncoder:
             about["name"],
             analyser,
             {word: i for i, word in enumerate(words)},
-            np.load(folder / "codes.npy", mmap_mode="r", allow_pickle=False),
+            load_array(folder / "codes.npy"),
             np.load(folder / "scales.npy", allow_pickle=False),
         )
 

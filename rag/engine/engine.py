@@ -20,6 +20,7 @@ from rag.engine.result import Explanation, Mode, Result
 from rag.engine.searcher import QueryExpansion, Searcher
 from rag.engine.topic_view import DEPTH as TOPIC_DEPTH
 from rag.engine.topic_view import MAX_WORDS, TopicCase, names_topic, topic_cases
+from rag.errors import DamagedIndex
 from rag.graph.graph import Graph
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH
@@ -79,6 +80,7 @@ class Engine:
         self.card, self.info = card, info
         self._articles = Articles.of(articles)
         self.articles: Mapping[str, Article] = self._articles.by_id
+        self.fault = ""  # why its files cannot be trusted, found while it serves: it answers no more
         self.searcher, self.explainer, self.notices = searcher, explainer, notices
         self.analyser: Analyser = explainer.analyser  # cuts questions into terms
         self._graph = graph
@@ -155,7 +157,12 @@ class Engine:
 
         Only the first 20,000 characters of a question are read. `without` are pairs of words (of the
         question, of the law) that the search is not to be widened by.
+
+        Raises:
+            DamagedIndex: its files were found to be others than those that were built.
         """
+        if self.fault:
+            raise DamagedIndex(self.fault)
         start = time.perf_counter()
         text = question[:MAX_QUESTION]
         if not text.strip():

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
+from rag.storage import load_array
 from rag.types import Article, Ints
 
 Kind: TypeAlias = Literal["content", "hierarchy"]
@@ -237,12 +238,8 @@ class Graph:
             BadInput: the files do not belong together.
         """
         record = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
         names = (*_ARRAYS, *_LABELS, *(name for name in _MENTIONS if (folder / f"{name}.npy").is_file()))
-        found = {
-            name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
-            for name in names
-        }
+        found = {name: load_array(folder / f"{name}.npy") for name in names}
         graph = cls(int(record["articles"]), **found, ids=record["ids"], about=record["about"])
         n, references = len(graph), len(graph.to)
         lengths = {"child_ends": n, "children": n - 1, "to_ends": n, "from_ends": n, "from_": references}

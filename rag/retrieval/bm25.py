@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
 from rag.retrieval.term_counts import FieldCounts, Postings, Weights, document_frequency, term_ids
+from rag.storage import mapped
 from rag.text import Analyser
 from rag.types import ArticleOrder, Doubles, Floats, Ints
 
@@ -179,7 +180,7 @@ class BM25(ScoredRetriever):
         Its scores hold the field weights already: explanation needs them to split a score by field. For
         `sections` see the class.
         """
-        index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+        index = bm25s.BM25.load(folder, mmap=mapped(), show_progress=False)
         return cls(index, order, mask, analyser, weights, sections)
 
     @cached_property

@@ -15,6 +15,7 @@ import numpy as np
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
+from rag.storage import mapped
 from rag.types import DECIMALS, EMPTY, ArticleOrder, Doubles, Encoder, Filter, Floats, Ints, Ranking, rank
 
 Kind: TypeAlias = Literal["flat", "hnsw", "8bit"]
@@ -146,7 +147,8 @@ class Dense:
     @staticmethod
     def load_index(path: Path) -> faiss.Index:
         """Open a FAISS file; its vectors stay on disk, memory-mapped."""
-        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)  # IO_FLAG_MMAP maps inverted lists alone
+        flag = faiss.IO_FLAG_MMAP_IFC if mapped() else 0  # IO_FLAG_MMAP maps inverted lists alone
+        return faiss.read_index(str(path), flag)
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; one with no known word has none."""

@@ -17,6 +17,7 @@ from rag.retrieval.base import ScoredRetriever
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts, Postings, TermCounts
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed, TranslationModel
+from rag.storage import load_array
 from rag.text import surface_forms
 from rag.types import Doubles, Floats, Ints, WordShare
 
@@ -76,12 +77,12 @@ class LawWords:
         One of another type or size is `BadInput`; one that cannot be read `OSError` or `ValueError`.
         """
         paths = {name: folder / f"{name}.npy" for name in _ARRAYS}
-        arrays = {name: np.load(path, mmap_mode="r", allow_pickle=False) for name, path in paths.items()}
+        arrays = {name: load_array(path) for name, path in paths.items()}
         for name, array in arrays.items():
             held = int(arrays["indptr"][-1]) if name != "indptr" else len(array)
             if array.dtype not in _ARRAYS[name] or array.shape != (held,):
                 raise BadInput(f"{paths[name]} holds {array.dtype} of {array.shape}, not {held} numbers")
-        return cls(**{name: np.asarray(array) for name, array in arrays.items()})
+        return cls(**arrays)
 
     @property
     def postings(self) -> Postings:

@@ -11,6 +11,7 @@ from rag.answer.generation.errors import FailureReason
 from rag.answer.generation.session import Draft
 from rag.answer.types import Answer, ClaimPart, Ending, Event, GapPart, LinePart, PassagePart
 from rag.errors import log_failure
+from rag.ui.lifecycle import WORK
 
 UNREAD = 10.0  # seconds; an open page looks ten times a second, and draws itself anew within one or two
 
@@ -66,8 +67,9 @@ def _read(draft: Draft, notes: _Notes) -> None:
     """Read a draft to its end, which is always an answer."""
     last: Event | None = None
     try:
-        for last in draft:
-            notes.add(last)
+        with WORK.one():  # a server that was told to end waits for it
+            for last in draft:
+                notes.add(last)
     except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
         log_failure(error, "the answer")
     if not isinstance(last, Answer):

@@ -7,14 +7,16 @@ only when the law is open is imported where it is used: the question box is on t
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from rag.errors import PandectError, log_failure
+from rag.errors import DamagedIndex, PandectError, log_failure
 from rag.types import Question
 from rag.ui import memory
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from rag.feedback import Feedback
     from rag.ui.search import Answers
 
+AGAIN = 30.0  # seconds before a version that could not be opened is tried again, which may take some
+_log = logging.getLogger(__name__)
 MAX_OPEN_INDEXES = 2  # indexes: the one in use, and the one before, so that a switch back is at once
 
 
@@ -37,6 +41,63 @@ def engine(index: str | None, version: str | None, _open: Callable[[str | None],
     found = _open(index)
     threading.Thread(target=_warm, args=(found,), name="warm", daemon=True).start()  # while they type
     return found
+
+
+@st.cache_resource(show_spinner=False)
+def _in_use() -> dict[str | None, str | None]:
+    """Return which version of each index was opened last."""
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def _refused() -> dict[tuple[str | None, str | None], float]:
+    """Return when a version could not be opened."""
+    return {}
+
+
+def serving(
+    index: str | None, version: str | None, open_: Callable[[str | None], Engine]
+) -> tuple[Engine, str | None]:
+    """Return the engine of the version in use, and that version; where it cannot be opened, the last one's.
+
+    A pointer that is missing for seconds, or a version that is damaged, takes no law from those who ask: the
+    log tells, and the law that is open goes on. A version of None is not known now.
+
+    Raises:
+        PandectError: it cannot be opened, and none was open before.
+    """
+    in_use, refused, now = _in_use(), _refused(), time.monotonic()
+    last = in_use.get(index)
+    lately = now - refused.get((index, version), -AGAIN) < AGAIN
+    if last is not None and last != version and (version is None or lately):
+        return engine(index, last, open_), last
+    try:
+        found = engine(index, version, open_)
+        if fault := found.fault:  # found while it served
+            raise DamagedIndex(fault)
+    except PandectError as error:
+        if last is None or last == version:
+            raise
+        refused[index, version] = now
+        _log.error("%s; the version before goes on", error)
+        return engine(index, last, open_), last
+    in_use[index] = version
+    return found, version
+
+
+def healthy(index: str | None, version: str | None, open_: Callable[[str | None], Engine]) -> bool:
+    """Return whether an example question finds an article; `PandectError` where there is no law."""
+    try:
+        found, _ = serving(index, version, open_)
+    except PandectError as error:
+        _log.error("%s", error)
+        return False
+    result = found.ask(_example(found), k=1)
+    return bool(result.shown) or not found.card.examples  # a title need not be found
+
+
+def _example(engine: Engine) -> str:
+    return engine.card.examples[0] if engine.card.examples else engine.card.title
 
 
 def _warm(engine: Engine) -> None:
@@ -58,8 +119,7 @@ def rehearse(engine: Engine) -> None:
     from rag.screening.dialogue import clarify
     from rag.ui.search import SHOWN
 
-    card = engine.card
-    question = card.examples[0] if card.examples else card.title
+    card, question = engine.card, _example(engine)
     try:
         result = engine.ask(question, k=SHOWN)
         engine.explain(result)

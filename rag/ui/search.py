@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Result
 from rag.errors import MissingExtra, log_failure
 from rag.screening.decision import Decision, screen_question
+from rag.ui import visits
 from rag.ui.components import expansion_chips, notices, question_form
 from rag.ui.i18n import Interface
 
@@ -42,11 +44,19 @@ def search(
     without = expansion_chips.removed(question)
     key = search_key(engine, question, options.mode, options.where, without)
     found: tuple[Result, list[Explanation]] | None = recall("the search", key)
-    if found is None:
+    if found is None and may_search(t):
         with failure_notice("the search", t), spinner(engine, t):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
             found = remember("the search", key, (result, engine.explain(result)))
     return found
+
+
+def may_search(t: Interface, searches: int = 1) -> bool:
+    """Count searches for the person's address; where it has had too many, say how long to wait."""
+    wait = visits.visits().searches.take(address=visits.address(), calls=searches)
+    if wait > 0:
+        notices.too_many(math.ceil(wait), t)
+    return wait <= 0
 
 
 def spinner(engine: Engine, t: Interface) -> AbstractContextManager[None]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
 
 from rag.screening.emergencies import Danger, Emergency, help_for
 from rag.ui.html import Html, bullets, join, link, tag, telephone
@@ -65,17 +67,31 @@ def no_script(card: CorpusCard | None) -> Html:
     )
 
 
+HEALTH = "/health"  # Streamlit's own, /_stcore/health, says that the process runs, with law or without
+
+
 class Shell:
     """ASGI middleware: puts `HEADERS` on every response, and ours in place of Streamlit's own `noscript`."""
 
-    def __init__(self, app: ASGIApp, unscripted: Callable[[], str]) -> None:
-        """Wrap an application; `unscripted` makes the HTML of `no_script`, asked for once a page."""
-        self.app, self.unscripted = app, unscripted
+    def __init__(self, app: ASGIApp, unscripted: Callable[[], str], healthy: Callable[[], bool]) -> None:
+        """Wrap an application.
+
+        Args:
+            app: the application.
+            unscripted: makes the HTML of `no_script`, asked for once a page.
+            healthy: tells whether questions are answered, which `/health` says by 200 or 503; it may wait.
+        """
+        self.app, self.unscripted, self.healthy = app, unscripted, healthy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; sockets pass as they are."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        if scope["path"] == HEALTH:
+            well = await asyncio.to_thread(self.healthy)
+            told = {"status": "ok" if well else "no question is answered; the log says why"}
+            await JSONResponse(told, 200 if well else 503, HEADERS)(scope, receive, send)
             return
         if "text/html" in Headers(scope=scope).get("accept", ""):  # what is packed cannot be put into
             kept = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]

@@ -73,6 +73,44 @@ def test_what_is_older_than_the_days_goes_with_the_next_word(file: Path) -> None
     assert [word.day for word in feedback.words()] == [date(2026, 10, 23), DAY]
 
 
+def test_a_clock_that_leaps_loses_nothing(file: Path) -> None:
+    feedback = Feedback(file)
+    days = [DAY, date(2038, 1, 19), date(2038, 1, 19), date(2026, 11, 23)]  # it is set right again
+    for n, day in enumerate(days):
+        feedback.keep(FeedbackEntry(day, "civil", str(n), (), FeedbackReason.ANSWERS))
+
+    assert [word.day for word in feedback.words()] == days
+
+
+def test_after_a_long_gap_the_next_day_takes_what_is_old(file: Path) -> None:
+    feedback = Feedback(file, days=30)
+    for day in (date(2026, 1, 1), date(2026, 6, 1), date(2026, 6, 2)):
+        feedback.keep(FeedbackEntry(day, "civil", "3", (), FeedbackReason.ANSWERS))
+
+    assert [word.day for word in feedback.words()] == [date(2026, 6, 1), date(2026, 6, 2)]
+
+
+def test_the_file_has_an_end_and_then_says_what_to_type(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.feedback.MOST_BYTES", 64 * 2**10)
+    feedback = Feedback(file)
+    word = FeedbackEntry(DAY, "civil", "3", (), FeedbackReason.ANSWERS, None, "x" * 3000)
+    said = 0
+
+    def many() -> None:
+        nonlocal said
+        while said < 200:
+            feedback.keep(word)
+            said += 1
+
+    with pytest.raises(FeedbackNotSaved, match=r"full\. .*run python -m indexes feedback prune --older-than"):
+        many()
+    kept = len(list(feedback.words()))
+
+    assert kept == said > 5
+    assert feedback.prune(date(2026, 11, 23)) == kept
+    feedback.keep(WORD)
+
+
 def test_what_is_deleted_leaves_no_trace_in_the_files(file: Path) -> None:
     feedback = Feedback(file)
     feedback.keep(FeedbackEntry(DAY, "civil", "3", (), FeedbackReason.ANSWERS, None, "une histoire secrète"))

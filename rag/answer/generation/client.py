@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rag.answer.generation.errors import Failure, FailureReason, silence_clients
 from rag.answer.generation.prompt import Messages
 from rag.answer.generation.settings import ModelSettings
+from rag.answer.generation.transport import restrict
 from rag.answer.types import LINES, VERDICTS
 from rag.errors import BadInput, MissingExtra, PandectError, install_hint
 
@@ -185,6 +186,7 @@ def _load(settings: ModelSettings, plain: bool) -> BaseChatModel:
         model: BaseChatModel = init_chat_model(
             settings.name, model_provider=provider, **_options(settings, plain)
         )
+        restrict(provider, model, settings.output, settings.variable)
     except ImportError:
         package = _PACKAGES.get(provider, "langchain-" + provider.replace("_", "-"))
         hint = install_hint("llm") if package in _SHIPPED else f"pip install {package}"

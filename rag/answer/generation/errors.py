@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from rag.answer.generation.transport import OversizedResponse
 from rag.errors import loggers_under
 
 # (message, **values) -> the message in the reader's language, filled in
@@ -91,6 +92,8 @@ def convert(error: BaseException, *, started: bool) -> Failure:
     response, and names that say "timeout" or "connection".
     """
     chain = list(_chain(error))
+    if any(isinstance(one, OversizedResponse) for one in chain):
+        return Failure(FailureReason.CUT if started else FailureReason.UNREADABLE)
     codes = (getattr(one, "status_code", None) for one in chain)
     status = next((code for code in codes if isinstance(code, int) and 300 <= code < 600), None)
     if status is not None:

@@ -1,4 +1,4 @@
-"""How often a model may be asked: by one session, and by all of a host's process."""
+"""How often something may be asked for: by one session, from one address, and of the whole process."""
 
 from __future__ import annotations
 
@@ -52,6 +52,28 @@ class _Window:
         return self._rate.seconds - (now - self.made[0])
 
 
+class _Windows:
+    """A window for each key, such as a session; those that are empty are forgotten. Not thread-safe."""
+
+    def __init__(self, rate: Rate) -> None:
+        self._rate = rate
+        self._of: dict[Hashable, _Window] = {}
+        self._asked = 0
+
+    def __len__(self) -> int:
+        """Return how many windows are remembered."""
+        return len(self._of)
+
+    def of(self, key: Hashable, now: float) -> _Window:
+        """Return the window of a key."""
+        self._asked += 1
+        if self._asked % _SWEEP == 0:
+            for window in self._of.values():
+                window.wait(now)
+            self._of = {key: window for key, window in self._of.items() if window.made}
+        return self._of.setdefault(key, _Window(self._rate))
+
+
 class RateLimits:
     """Sliding windows over the calls of a process; every session and thread shares one of these.
 
@@ -63,35 +85,38 @@ class RateLimits:
         self,
         per_session: Rate | None = None,
         per_host: Rate | None = None,
+        per_address: Rate | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Limit the calls of a session, and of this process; None is no limit. The clock never goes back."""
-        self._per_session, self._clock = per_session, clock
+        """Limit the calls of a session, of an address and of this process; None is no limit.
+
+        The clock never goes back.
+        """
+        self._clock = clock
         self._host = _Window(per_host) if per_host else None
-        self._sessions: dict[Hashable, _Window] = {}
+        self._sessions = _Windows(per_session) if per_session else None
+        self._addresses = _Windows(per_address) if per_address else None
         self._lock = threading.Lock()
-        self._taken = 0
 
-    def take(self, session: Hashable, *, retry: bool = False) -> float:
-        """Return 0 if one call is granted; else the seconds to wait, and nothing has been counted.
+    def take(
+        self, session: Hashable = None, *, address: str | None = None, calls: int = 1, retry: bool = False
+    ) -> float:
+        """Return 0 if the calls are granted; else the seconds to wait, and nothing has been counted.
 
-        The session's key is kept in memory for one window and nowhere else. A further call for the same
-        answer (`retry`), because the server failed or a judge is asked, counts for the host and not for the
-        session, whose person asked once.
+        Session and address are kept in memory for one window and nowhere else; an address of None is not
+        known, and not limited. A further call for the same answer (`retry`), because the server failed or a
+        judge is asked, counts for host and address and not for the session, whose person asked once.
         """
         with self._lock:
             now = self._clock()
-            self._taken += 1
-            if self._taken % _SWEEP == 0:
-                for window in self._sessions.values():
-                    window.wait(now)
-                self._sessions = {key: window for key, window in self._sessions.items() if window.made}
             windows = [self._host] if self._host else []
-            if self._per_session and not retry:
-                windows.append(self._sessions.setdefault(session, _Window(self._per_session)))
+            if self._sessions is not None and not retry:
+                windows.append(self._sessions.of(session, now))
+            if self._addresses is not None and address is not None:
+                windows.append(self._addresses.of(address, now))
             wait = max((window.wait(now) for window in windows), default=0.0)
             if wait <= 0:
                 for window in windows:
-                    window.made.append(now)
+                    window.made.extend([now] * calls)
             return wait

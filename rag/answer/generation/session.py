@@ -108,6 +108,7 @@ class AnswerResources:
     as_of: str = ""  # the date of the law, for articles that carry none
     say: Translate = english
     session: Hashable = None
+    address: str | None = None  # where the person asks from; None: not known
 
 
 class Job:
@@ -152,7 +153,7 @@ class Job:
             if not self.articles:  # there is nothing that an answer could rest on
                 yield self.answer(Ending.REFUSED)
                 return
-            pause = self.means.limits.take(self.means.session)
+            pause = self.means.limits.take(self.means.session, address=self.means.address)
             if pause > 0:
                 yield self.answer(Ending.LIMITED, FailureReason.BUSY, pause)
                 return
@@ -211,7 +212,7 @@ class Job:
 
     def once_more(self) -> bool:
         """Take one more call from the limits of the host."""
-        return self.means.limits.take(self.means.session, retry=True) <= 0
+        return self.means.limits.take(self.means.session, address=self.means.address, retry=True) <= 0
 
     def prepare(self, schema: bool) -> Messages:
         """Fill the prompt in, within the window; raise a `Failure` where that leaves no room for articles."""

@@ -69,6 +69,7 @@ USUAL_KEYS = {
 }  # fmt: skip
 PER_SESSION = Rate(20, 3600.0)  # more than a person asks; a script finds its end
 PER_HOST = Rate(300, 3600.0)
+PER_ADDRESS = Rate(60, 3600.0)  # a fifth of the host's: one script leaves the rest to others
 MOST_ARTICLES = 15  # the largest median of gold articles that an area of law has in the benchmarks
 
 
@@ -91,6 +92,7 @@ class ModelSettings:
     retries: int = 2
     per_session: Rate | None = PER_SESSION
     per_host: Rate | None = PER_HOST
+    per_address: Rate | None = PER_ADDRESS
     variable: str = SWITCH  # which named it, for errors
 
     @property
@@ -230,6 +232,7 @@ SETTINGS = (
     Setting("PANDECT_MODEL_RETRIES", "retries", partial(_whole, low=0, high=10)),
     Setting("PANDECT_MODEL_PER_SESSION", "per_session", Rate.parse),
     Setting("PANDECT_MODEL_PER_HOST", "per_host", Rate.parse),
+    Setting("PANDECT_MODEL_PER_ADDRESS", "per_address", Rate.parse),
 )
 
 

@@ -50,7 +50,7 @@ class ModelWriter:
                 for decides how the reply is read; the sentences of a baseline, which asks for prose, are
                 shown as not verified.
         """
-        limits = limits or RateLimits(settings.per_session, settings.per_host)
+        limits = limits or RateLimits(settings.per_session, settings.per_host, settings.per_address)
         prompt = prompt or partial(prompts.load, reply="quotes" if judge is None else "claims")
         second = Endpoint(judge, Clients(judge, "verdict")) if isinstance(judge, ModelSettings) else judge
         model = Endpoint(settings, Clients(settings, prompt(prompts.FALLBACK).reply))
@@ -100,16 +100,20 @@ class ModelWriter:
                 _log.error("the judge is not set up: %s", error)
 
     def for_session(
-        self, session: Hashable, say: Translate = english, as_of: str | None = None
+        self,
+        session: Hashable,
+        say: Translate = english,
+        as_of: str | None = None,
+        address: str | None = None,
     ) -> ModelWriter:
         """Return this writer for one person: it counts their calls, and tells failures in their language.
 
         The session is any key of theirs; `say` translates and fills in a message of `FailureReason`; `as_of`
-        is the date of the law that they ask, for articles that carry none.
+        is the date of the law that they ask, for articles that carry none; `address` is where they ask from.
         """
         other = copy.copy(self)
         day = self._means.as_of if as_of is None else as_of
-        other._means = replace(self._means, session=session, say=say, as_of=day)
+        other._means = replace(self._means, session=session, say=say, as_of=day, address=address)
         return other
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Draft:

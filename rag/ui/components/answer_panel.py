@@ -16,6 +16,7 @@ from rag.answer.generation.context import context_depth
 from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Answer, ClaimPart, ClaimsRead, Ending, Event, LinePart, Part
 from rag.engine.result import Result
+from rag.errors import without_paths
 from rag.screening.decision import Decision
 from rag.screening.decision import DecisionReason as NotAsked
 from rag.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
@@ -26,6 +27,7 @@ from rag.ui.components.article_card import CitedArticles
 from rag.ui.components.question_form import shorten
 from rag.ui.html import folded, tag
 from rag.ui.i18n import N_, Interface
+from rag.ui.visits import address
 
 KINDS: Mapping[PersonalDataKind, str] = {
     PersonalDataKind.EMAIL: N_("an e-mail address"),
@@ -149,7 +151,9 @@ def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> N
 def problem(message: str, t: Interface) -> None:
     """Say that answers were meant to be written and cannot be, with the reason for whoever runs the page."""
     text = t("Written answers are not available at the moment. The articles are complete without them.")
-    details = folded(t("For whoever runs this page"), tag("pre", message, lang="en"), class_="pd-whole")
+    details = folded(
+        t("For whoever runs this page"), tag("pre", without_paths(message), lang="en"), class_="pd-whole"
+    )
     st.html(tag("aside", tag("p", text), details, class_="pd-box"))
 
 
@@ -250,7 +254,7 @@ def _begin(panel_question: PanelQuestion, model: ModelWriter) -> None:
     session = st.session_state.setdefault("session", secrets.token_hex(8))
     days = card.law_dates(article.code for article in articles)  # where they are several, the first
     as_of = days[0].isoformat() if days else None
-    writer = model.for_session(session, _untranslated, as_of)
+    writer = model.for_session(session, _untranslated, as_of, address())
     state.running = BackgroundAnswer(writer.write(state.sent, articles, card.language))
 
 

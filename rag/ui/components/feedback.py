@@ -12,6 +12,7 @@ from rag.corpus.citation import citation
 from rag.errors import log_failure
 from rag.feedback import LONGEST_COMMENT, Feedback, FeedbackEntry, FeedbackNotSaved, FeedbackReason
 from rag.types import Article
+from rag.ui import visits
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Interface
 
@@ -101,7 +102,7 @@ def _thanks(feedback: Feedback, word: FeedbackEntry | None, t: Interface) -> str
         return t("Choose first what you would like to say.")
     sent: set[FeedbackEntry] = st.session_state.setdefault(_SENT, set())
     if word not in sent:
-        if len(sent) >= MOST:
+        if len(sent) >= MOST or visits.visits().feedback.take(address=visits.address()) > 0:
             return t("Thank you, that is enough from one reader.")
         try:
             feedback.keep(word)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 import streamlit as st
 
 from rag.corpus.card import CorpusCard, Elsewhere, Step
 from rag.engine.result import Result
-from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
+from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
 from rag.screening.decision import Decision, DecisionReason
 from rag.screening.emergencies import Danger, call_line, help_for
 from rag.screening.lay_terms import FRENCH, french_terms, question_language
@@ -31,11 +33,13 @@ from rag.ui.html import Html, bullets, folded, join, link, plain_label, rows, si
 from rag.ui.i18n import LANGUAGES, N_, Interface, words
 from rag.ui.layout import HELP, contact_html
 
+_log = logging.getLogger(__name__)
 _CUT = N_(
     "Your question is long ({count} characters): only the first {limit} were used. "
     "Keep the facts that matter, and ask again."
 )
 _FAILED = N_("The search stopped on an error. Your question was not recorded. Try again, or in other words.")
+_TOO_MANY = N_("Too many searches came from your connection. Try again in {seconds}.")
 _FILTERED = N_("With the filters that you chose, no article is left. Remove them, or choose others.")
 _TIPS = (
     N_("Say what happened and what you would like to obtain, in everyday words."),
@@ -124,6 +128,12 @@ def mended(question: str, result: Result, analyser: Analyser, t: Interface) -> N
 def failed(t: Interface) -> None:
     """Say that the search broke, without the details, which may quote the question."""
     _box(t, t("Something went wrong"), tag("p", t(_FAILED)))
+
+
+def too_many(seconds: int, t: Interface) -> None:
+    """Say that this address has searched too often, and how long to wait."""
+    message = t(_TOO_MANY, seconds=t.n("one second", "{count} seconds", seconds))
+    _box(t, t("Please wait a moment"), tag("p", message))
 
 
 def _people(card: CorpusCard, t: Interface) -> Html | str:
@@ -258,11 +268,19 @@ def draw_failure(error: PandectError, t: Interface) -> None:
         case _:
             title = t("The index cannot be opened")
             reason = t("The page found it, and could not read it.")
+    _told(str(error))
+    message = without_paths(str(error))
     explained = tag("p", t.sentences(reason, t("Whoever runs this page can type:")))
     st.html(tag("div", tag("h2", title), explained, class_="pd-box", role="status"))
-    st.code(command(str(error)), language=None)
-    st.html(folded(t("What the program says"), tag("pre", str(error), lang="en"), class_="pd-whole"))
+    st.code(command(message), language=None)
+    st.html(folded(t("What the program says"), tag("pre", message, lang="en"), class_="pd-whole"))
     st.button(t("Try again"), key="again")
+
+
+@lru_cache(maxsize=16)
+def _told(message: str) -> None:
+    """Log why the law cannot be opened, once and not at each view: the page leaves the paths out."""
+    _log.error("%s", message)
 
 
 def command(message: str) -> str:

@@ -29,7 +29,7 @@ from rag.ui.html import Html, bullets, folded, join, link, paragraphs, plain_lab
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark
 from rag.ui.navigation import BROWSE, address, go, parse_article_ids
-from rag.ui.search import failure_notice, recall, remember, search_key
+from rag.ui.search import failure_notice, may_search, recall, remember, search_key
 
 SIBLINGS_SHOWN = 30  # articles under the same heading that are told on either side
 REFERRING = 30  # cross references of either way; a definition may be cited by hundreds
@@ -289,7 +289,7 @@ def _search(engine: Engine, code: str, t: Interface) -> None:
     where = Filter(codes=frozenset({code}), in_force_on=current_day(engine))
     key = search_key(engine, question, where)
     found: Sequence[Shown] | None = recall("the search in a code", key)
-    if found is None:
+    if found is None and may_search(t):
         with failure_notice("the search in a code", t):
             found = remember("the search in a code", key, engine.ask(question, k=FOUND, where=where).shown)
     if found is None:

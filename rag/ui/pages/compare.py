@@ -16,7 +16,7 @@ from rag.ui.components.comparison import ComparisonColumn, table
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import COMPARE
-from rag.ui.search import failure_notice, recall, remember, search_key, spinner
+from rag.ui.search import failure_notice, may_search, recall, remember, search_key, spinner
 
 SHOWN = 10
 MOST = 4
@@ -107,7 +107,7 @@ def _draw(
     where = Filter(in_force_on=day) if day else None
     key = search_key(engine, question, where, tuple(systems))
     columns: list[ComparisonColumn] | None = recall("the comparison", key)
-    if columns is None:
+    if columns is None and may_search(t, len(systems)):
         with failure_notice("the comparison", t), spinner(engine, t):
             results = [engine.ask(question, k=SHOWN, where=where, mode=system) for system in systems]
             found = [

@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag.corpus.quality import MIN_QUESTIONS, QualityResults, SystemQuality, TopicRate, recall_by_cutoff
 from rag.engine.engine import Engine
-from rag.errors import PandectError
+from rag.errors import PandectError, without_paths
 from rag.ui import layout
 from rag.ui.components import charts
 from rag.ui.components.charts import ROWS, percent
@@ -72,7 +72,7 @@ def render(engine: Engine, t: Interface, results: Callable[[], QualityResults | 
         measured = results()
     except PandectError as error:
         st.html(tag("div", title, tag("p", t(_BROKEN), role="status"), class_="pd-found"))
-        st.html(folded(t("What the program says"), tag("pre", str(error)), class_="pd-whole"))
+        st.html(folded(t("What the program says"), tag("pre", without_paths(str(error))), class_="pd-whole"))
     else:
         if measured is None:
             st.html(tag("div", title, tag("p", t(_NO_FILE), role="status"), class_="pd-found"))

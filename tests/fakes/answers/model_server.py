@@ -12,6 +12,7 @@ Every request is kept in `server.seen`, every token with the moment it was sent 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import select
 import socket
@@ -92,11 +93,19 @@ class Exchange:
     def status(self, code: int, body: str = "", headers: Mapping[str, str] | None = None) -> None:
         """Answer with a status and a body, and be done."""
         data = body.encode()
+        self.head(code, len(data), headers)
+        self.body(data)
+
+    def head(self, code: int, length: int, headers: Mapping[str, str] | None = None) -> None:
+        """Send a status and the headers of a body of so many bytes."""
         self._handler.send_response(code)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
             self._handler.send_header(name, value)
-        self._handler.send_header("Content-Length", str(len(data)))
+        self._handler.send_header("Content-Length", str(length))
         self._handler.end_headers()
+
+    def body(self, data: bytes) -> None:
+        """Send a part of a body."""
         self._handler.wfile.write(data)
 
     def begin(self) -> None:
@@ -423,6 +432,42 @@ def fails(code: int, headers: Mapping[str, str] | None = None) -> Behaviour:
         exchange.status(code, json.dumps({"error": {"message": message, "type": "error"}}), headers)
 
     return behave
+
+
+def redirects(code: int, to: str) -> Behaviour:
+    """Send whoever asks to another address."""
+    return lambda exchange: exchange.status(code, "", {"Location": to})
+
+
+def without_newline(sent: list[int], most: int = 64 * 2**20) -> Behaviour:
+    """Begin a stream and never end its line; what it could send is counted in `sent`."""
+
+    def behave(exchange: Exchange) -> None:
+        exchange.begin()
+        for _ in range(most // 2**18):
+            exchange.raw(b"x" * 2**18)
+            sent.append(2**18)
+
+    return behave
+
+
+def long_error(sent: list[int], most: int = 64 * 2**20) -> Behaviour:
+    """Answer with an error whose body goes on and on; what it could send is counted in `sent`."""
+
+    def behave(exchange: Exchange) -> None:
+        exchange.head(500, most)
+        for _ in range(most // 2**18):
+            exchange.body(b"x" * 2**18)
+            sent.append(2**18)
+
+    return behave
+
+
+def packed(exchange: Exchange) -> None:
+    """Answer with a little gzip that unpacks to a lot."""
+    data = gzip.compress(b"x" * 2**24)
+    exchange.head(200, len(data), {"Content-Encoding": "gzip", "Content-Type": "text/event-stream"})
+    exchange.body(data)
 
 
 def limited(wait: str | None = None) -> Behaviour:

@@ -107,7 +107,9 @@ class FakeModel:
     closed: threading.Event = field(default_factory=threading.Event)
     breaks: bool = False  # raises in place of its last event
 
-    def for_session(self, session: Hashable, say: Callable[..., str], as_of: str | None) -> FakeWriter:
+    def for_session(
+        self, session: Hashable, say: Callable[..., str], as_of: str | None, address: str | None = None
+    ) -> FakeWriter:
         return FakeWriter(self, session, as_of)
 
 

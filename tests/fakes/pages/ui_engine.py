@@ -179,6 +179,7 @@ class FakeEngine:
     articles: tuple[Article, ...] = ARTICLES
     offers: FakeFacets = FakeFacets()
     error: Exception | None = None
+    fault: str = ""
     asked: list[tuple[str, int, Filter | None, Mode]] = field(default_factory=list)
     analyser: FakeAnalyser = field(default_factory=FakeAnalyser)
     modes: tuple[Mode, ...] = ("hybrid", "keyword", "meaning")

@@ -379,6 +379,26 @@ def test_back_and_forth(typed: Typed, law: Files) -> None:
     assert agreed().extras == edition(5).extras
 
 
+def test_the_way_back_is_the_one_that_was_promised_whatever_the_clock_says(
+    typed: Typed, law: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [install(edition(0)).name]
+    for n, clock in ((1, "20000111T000000000000"), (2, "20000101T000000000000")):  # ten days back
+        monkeypatch.setattr(versions, "stamp_now", lambda clock=clock: clock)
+        monkeypatch.setattr("indexes.update.update.stamp_now", lambda clock=clock: clock)
+        said = typed("update", "village", law(edition(n)))[1]
+        assert said.endswith("back: python -m indexes rollback village\n")
+        made.append(paths.current("village").name)
+    assert made == sorted(made, reverse=True)
+    listed = typed("versions", "village")[1].splitlines()
+    assert [line.strip("* ").partition(" ")[0] for line in listed] == [*reversed(made)]
+    for n in (1, 0):
+        assert typed("rollback", "village")[0] == 0
+        assert paths.current("village").name == made[n]
+        assert agreed().extras == edition(n).extras
+    assert "has no version before the one in use" in typed("rollback", "village")[2]
+
+
 def test_back_to_the_same_law_built_otherwise(typed: Typed) -> None:
     one = install(edition(0)).name
     other = build(edition(0), "village", FIT).name
@@ -426,6 +446,52 @@ def test_an_import_that_no_version_holds_is_not_rolled_over(typed: Typed) -> Non
     assert typed("build", "village", "--encoder", "none")[0] == 0
     assert typed("rollback", "village")[0] == 0
     assert agreed().extras == edition(1).extras
+
+
+def test_a_corpus_that_cannot_be_read_stands_in_no_way_and_is_not_lost(typed: Typed, home: Path) -> None:
+    install(edition(0))
+    install(edition(1))
+    place = paths.corpus_folder("village")
+    broken = (place / "articles.jsonl.gz").read_bytes()[:-40]
+    (place / "articles.jsonl.gz").write_bytes(broken)
+    for command in (("check", "village"), ("build", "village", "--encoder", "none")):
+        status, _, err = typed(*command)
+        assert status == 2
+        assert "articles.jsonl.gz" in err
+        assert "import it again: python -m indexes import PATH --name village --replace" in err
+        assert "go back, which sets it aside: python -m indexes rollback village" in err
+
+    assert typed("rollback", "village")[0] == 0
+    assert agreed().extras == edition(0).extras
+    [aside] = (home / "set-aside").iterdir()
+    assert (aside / "articles.jsonl.gz").read_bytes() == broken
+    assert paths.names() == ["village"]
+
+
+def test_check_says_that_the_corpus_is_another(typed: Typed) -> None:
+    install(edition(0))
+    assert typed("check", "village")[::2] == (0, "")
+    install(edition(1), settings=None)
+
+    status, out, err = typed("check", "village")
+    assert status == 0
+    assert "files match their hashes" in out
+    told = "WARNING the corpus of 'village' is not the one that the version in use was built from: run "
+    assert err == f"{told}python -m indexes build village to search it\n"
+    assert typed("check", paths.current("village"))[2] == err
+
+
+def test_downloads_are_removed_when_asked(typed: Typed, home: Path) -> None:
+    install(edition(0))
+    (home / "downloads" / "unpacked").mkdir(parents=True)
+    (home / "downloads" / "unpacked" / "law").write_bytes(bytes(1_500_000))
+
+    assert typed("remove", "--downloads")[:2] == (
+        0, "downloads: 1.5 MB removed; what is needed again is fetched again\n"
+    )  # fmt: skip
+    assert not (home / "downloads").exists()
+    assert paths.names() == ["village"]
+    assert "give a NAME (python -m indexes list), or --downloads" in typed("remove")[2]
 
 
 def test_a_damaged_version_does_not_come_into_use(typed: Typed) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import random
 from dataclasses import replace
 from datetime import date
@@ -20,6 +21,7 @@ from indexes.corpus.corpus import Corpus, appearing, counts, read, write
 from indexes.corpus.questions import attach, read_cited, read_questions
 from indexes.formats.jsonl import dump
 from indexes.formats.validation import Inspection
+from indexes.store import atomic
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question
@@ -257,3 +259,15 @@ def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
 def test_a_corpus_made_in_code_is_checked_too(corpus: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         replace(VILLAGE, **corpus)
+
+
+def test_what_killed_processes_left_goes_and_what_is_written_to_stays(tmp_path: Path) -> None:
+    killed, living, fresh = (tmp_path / f".other.{n}.part" for n in ("0a", "0b", "0c"))
+    for folder in (killed, living, fresh):
+        (folder / "vectors").mkdir(parents=True)
+    for folder in (killed, living):
+        os.utime(folder, (0, 0))
+    with atomic.held(living), appearing(tmp_path / "cache") as part:
+        (part / "counts").touch()
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == [living.name, fresh.name, "cache"]

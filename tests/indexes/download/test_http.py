@@ -216,6 +216,22 @@ def test_redirects(odd: Odd, tmp_path: Path) -> None:
         bring(odd, tmp_path / "other")
 
 
+@pytest.mark.parametrize(
+    "address", ["http://ada:pass-1@{}/law", "https://ada:p@ss-1@{}/law", "ftp://ada:pass-1@{}/x"]
+)
+def test_no_password_of_an_address_is_printed(odd: Odd, tmp_path: Path, address: str) -> None:
+    host = odd.address.removeprefix("http://")
+    with pytest.raises(FetchError, match=f"://{host}") as refused:
+        fetch(FileRequest(address.format(host)), tmp_path / "law", sleep=Pauses())
+    odd.in_turn(Answer(302, headers={"Location": address.format(host)}))
+    with pytest.raises(FetchError) as redirected:
+        bring(odd, tmp_path / "law")
+
+    for said in (str(refused.value), str(redirected.value)):
+        assert "ss-1" not in said
+        assert "ada" not in said
+
+
 def test_nobody_there(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -166,6 +166,7 @@ def test_import_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_
         command = ("import", _sources(tmp_path, step), "--replace", "--name", "village")
         ended = worker(*command, step=step)
         assert paths.names() == ["village"]
+        assert read(paths.corpus_folder("village")).sha256 in {before, wanted}  # also for who only reads
         after = kept()
         assert after in {before, wanted}
         outcomes.append(after == wanted)

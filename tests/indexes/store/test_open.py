@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import indexes
+from indexes.__main__ import main
 from indexes.build.build import build
-from indexes.corpus.corpus import write
-from indexes.store import paths, versions
+from indexes.corpus.corpus import read, write
+from indexes.store import open_index, paths, versions
 from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
 from rag.retrieval.bm25 import BM25
 from rag.types import Filter
@@ -159,6 +163,74 @@ def test_of_a_large_index_only_sizes_are_compared_and_what_is_broken_is_still_to
         with pytest.raises(DamagedIndex, match=AGAIN):
             indexes.open("village")
         path.write_bytes(whole)
+
+
+def test_a_file_that_no_manifest_lists_is_not_opened(home: Path) -> None:
+    version = install(settings=FIT)
+    listed = json.loads((version / "manifest.json").read_text())["files"]
+    (version / ".nfs0001").touch()  # a file system's own
+    assert first(indexes.open("village")) == "v-5"
+    for files in ({}, {name: listed[name] for name in list(listed)[1:]}):
+        change_manifest(version, files=files)
+        with pytest.raises(DamagedIndex, match=rf"is not listed in its manifest: {AGAIN}"):
+            indexes.open("village")
+
+
+def _verified() -> None:
+    for thread in threading.enumerate():
+        if thread.name == open_index.VERIFYING:
+            thread.join()
+
+
+def test_a_flipped_bit_of_a_large_index_is_found_while_it_serves(
+    home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(open_index, "HASH_AT_OPENING", 0)
+    version = install(settings=FIT)
+    engine = indexes.open("village")
+    _verified()
+    assert first(engine) == "v-5"
+
+    path = next(path for path in sorted(version.rglob("*.npy")) if "bm25" in str(path))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    engine = indexes.open("village")  # the sizes are right
+    _verified()
+    with pytest.raises(DamagedIndex, match=rf"{path.name} is not what was built.*{AGAIN}"):
+        engine.ask(GOAT)
+    assert f"{path.name} is not what was built" in caplog.text
+
+
+def test_a_large_index_that_is_outdated_while_it_is_verified_goes_on(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_index, "HASH_AT_OPENING", 0)
+    version = install(settings=FIT)
+
+    def gone(*_: object, **of: object) -> None:
+        if of.get("contents", True):
+            shutil.rmtree(version)
+            raise DamagedIndex("a file is missing")
+
+    monkeypatch.setattr(open_index, "verify", gone)
+    engine = indexes.open("village")
+    _verified()
+    assert first(engine) == "v-5"
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="needs /proc: Linux alone has it")
+def test_a_small_index_outlives_files_that_are_cut_short_in_place(home: Path) -> None:
+    version = install(settings=FIT)
+    engine = indexes.open("village")
+    before = engine.ask(GOAT, k=5)
+    # a look at a mapped file that was cut short would end this process too
+    assert str(version) not in Path("/proc/self/maps").read_text()
+    for name in files_of(version):
+        os.truncate(version / name, 0)
+
+    assert [each.article for each in engine.ask(GOAT, k=5).shown] == [each.article for each in before.shown]
+    assert engine.ask("le pain brûlé", k=5).shown
+    assert engine.law.articles
 
 
 @pytest.mark.parametrize(
@@ -313,6 +385,18 @@ def test_a_corpus_is_replaced_only_when_asked(home: Path) -> None:
     put(True)
     assert not (folder / "questions.jsonl").is_file()
     assert [path.name for path in folder.parent.iterdir()] == ["village"]
+
+
+def test_a_corpus_is_read_between_the_two_renames_that_replace_it(home: Path) -> None:
+    install(edition(0), settings=None)
+    place = paths.corpus_place("village")
+    place.rename(place.with_name(".village.0f0f0f0f.old"))
+
+    assert read(paths.corpus_folder("village")).sha256 == edition(0).sha256
+    assert main(["export", "village", str(home / "out"), "--to", "jsonl"]) == 0
+    with versions.only_one("village"):
+        assert paths.corpus_folder("village") == place  # whoever writes puts it back
+    assert read(place).extras == edition(0).extras
 
 
 def test_removing(home: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_vector_does_not_depend_on_its_batch(texts: list[str]) -> None:
 def test_on_disk_it_is_the_same_and_memory_mapped(tmp_path: Path) -> None:
     ENCODER.save(tmp_path / "encoder")
     opened = StaticEncoder.load(tmp_path / "encoder", SPLIT)
-    assert isinstance(opened.codes, np.memmap)
+    assert isinstance(opened.codes.base, np.memmap)
     assert (opened.name, opened.dim, opened.vocabulary) == (ENCODER.name, ENCODER.dim, ENCODER.vocabulary)
     questions = ["mur arbre", "dette", ""]
     assert (opened.encode_questions(questions) == ENCODER.encode_questions(questions)).all()

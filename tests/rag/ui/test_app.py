@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import indexes
 from rag.engine.result import Result
-from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
+from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
 from rag.ui.components import notices as failure
 from tests.fakes.pages.ask_page_driver import ask
 from tests.fakes.pages.html_reader import read
@@ -74,9 +74,28 @@ def test_the_command_is_found_in_the_text(message: str, command: str) -> None:
     assert failure.command(message) == command
 
 
+@pytest.mark.parametrize(
+    ("message", "public"),
+    [
+        ("/srv/pandect/x.json is missing: run y", "…/x.json is missing: run y"),
+        ("[Errno 2] No such file: '/srv/law/a b/c'", "[Errno 2] No such file: '…/a b/c'"),
+        ("/srv/the law/indexes/x/CURRENT names 'v'", "…/CURRENT names 'v'"),
+        ("under ~/.local/share/pandect/indexes (there: builtin)", "under …/indexes (there: builtin)"),
+        (
+            "see https://law.example.org/a/b, and docs/use.md",
+            "see https://law.example.org/a/b, and docs/use.md",
+        ),
+        ("1/2 of 20/hour", "1/2 of 20/hour"),
+    ],
+)
+def test_of_a_path_the_last_name_is_shown(message: str, public: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PANDECT_HOME", "/srv/the law")
+    assert without_paths(message) == public
+
+
 @pytest.mark.parametrize("where", ["no-such-index", "{tmp}/nowhere"])
 def test_the_app_lives_on_when_its_index_is_missing(
-    where: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    where: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
     monkeypatch.setenv("PANDECT_INDEX", where.format(tmp=tmp_path))
@@ -90,6 +109,8 @@ def test_the_app_lives_on_when_its_index_is_missing(
     assert said.one("h1").text == "Pandect"
     assert said.one("h2").text == "Aucun texte de loi n’est encore chargé"
     assert app.code[0].value.startswith("python -m indexes")
+    assert str(tmp_path.parent) not in html + app.code[0].value  # who visits learns no path of the server
+    assert str(tmp_path) in caplog.text  # who runs it finds it in the log
     assert said.one(class_="pd-notice").text  # once, although it was drawn before the index was looked for
     assert not app.text_area
 

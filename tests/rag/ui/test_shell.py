@@ -1,8 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import threading
+import urllib.error
+import urllib.request
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -31,6 +37,8 @@ if TYPE_CHECKING:
 
 PAGE = "<html><body><noscript>You need\nscripts</noscript>" + "<p>law</p>" * 500 + "</body></html>"
 
+WELL = threading.Event()  # whether questions are answered
+
 
 def pieces(_: Request) -> StreamingResponse:
     parts = iter([PAGE[:30], PAGE[30:]])
@@ -44,8 +52,8 @@ def client() -> TestClient:
         Route("/pieces", pieces),
         Route("/text", lambda _: PlainTextResponse("<noscript>kept</noscript>")),
     ]
-    stack = [Middleware(Shell, unscripted=lambda: "<p>\\1 ours</p>"), Middleware(GZipMiddleware)]
-    return TestClient(Starlette(routes=routes, middleware=stack))
+    shell = Middleware(Shell, unscripted=lambda: "<p>\\1 ours</p>", healthy=WELL.is_set)
+    return TestClient(Starlette(routes=routes, middleware=[shell, Middleware(GZipMiddleware)]))
 
 
 @pytest.mark.parametrize("path", ["/", "/pieces"])
@@ -74,6 +82,17 @@ def test_without_scripts_every_language_says_so_and_who_can_help() -> None:
     assert {"Police secours · 17", "Enfance en danger · 119"} <= set(people[:-2])
     assert not read(no_script(None)).all("li")
     assert not read(no_script(HOSTILE_CARD)).all("script")
+
+
+def test_health_is_told_by_the_status(client: TestClient) -> None:
+    WELL.set()
+    well = client.get("/health")
+    WELL.clear()
+    ill = client.get("/health")
+
+    assert (well.status_code, well.json()) == (200, {"status": "ok"})
+    assert (ill.status_code, ill.json()["status"]) == (503, "no question is answered; the log says why")
+    assert {name: ill.headers[name] for name in HEADERS} == HEADERS
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +159,31 @@ def test_a_name_that_nobody_gave_the_page_is_refused(app: Server, name: str, *, 
             return error.response.status_code
 
     assert apart(call()) == (403 if refused else 101)
+
+
+@pytest.mark.slow
+def test_who_has_asked_is_answered_before_the_server_ends(tmp_path: Path) -> None:
+    async def visits(server: Server) -> int:
+        port = urlsplit(server.url).port or 0
+        visitors = [(await Visitor.arrive(port))[0] for _ in range(10)]
+        question = "Mon voisin a planté un arbre contre ma clôture"
+        asked = [asyncio.ensure_future(visitor.ask(question)) for visitor in visitors]
+        await asyncio.sleep(0.05)  # they are on their way
+        os.kill(server.process, signal.SIGTERM)
+        return min(run.cards for run in await asyncio.gather(*asked))
+
+    with served(ROOT / "app.py", tmp_path) as server:
+        with urllib.request.urlopen(server.url + "/health", timeout=60) as well:  # noqa: S310 - our own
+            assert well.status == 200
+        fewest = apart(visits(server))
+
+    assert fewest > 0
+
+
+@pytest.mark.slow
+def test_a_server_without_law_is_not_well(tmp_path: Path) -> None:
+    with (
+        served(ROOT / "app.py", tmp_path, PANDECT_INDEX="none-such") as server,
+        pytest.raises(urllib.error.HTTPError, match="503"),
+    ):
+        urllib.request.urlopen(server.url + "/health", timeout=60)  # noqa: S310 - our own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from indexes.corpus.corpus import Corpus, write
 from indexes.store.versions import new_corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article
+from rag.ui import engine_cache
 from tests.fakes.pages.ask_page_driver import ask, cards, checked
 from tests.paths import ROOT
 
@@ -71,3 +73,33 @@ def test_the_next_question_meets_the_new_law_and_the_way_back(opened: list[str],
     assert main(["rollback", "mare"]) == 0
     assert "le dimanche" in shown(ask(app, QUESTION))
     assert len(opened) == 2  # the former version was still open
+
+
+@pytest.mark.parametrize("harm", ["missing", "leads nowhere", "damaged"])
+def test_an_index_that_cannot_be_opened_for_a_while_takes_no_law_from_who_asks(
+    opened: list[str], harm: str, tmp_path: Path
+) -> None:
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.context["locale"] = "fr-FR"
+    checked(app.run())
+    folder = tmp_path / "home" / "indexes" / "mare"
+    current = (folder / "CURRENT").read_text()
+    match harm:
+        case "missing":
+            (folder / "CURRENT").unlink()
+        case "leads nowhere":
+            (folder / "CURRENT").write_text("20990101\n")
+        case "damaged":
+            shutil.copytree(folder / current.strip(), folder / "20990101")
+            (folder / "20990101" / "manifest.json").write_text("{}")
+            (folder / "CURRENT").write_text("20990101\n")
+
+    assert "le dimanche" in shown(ask(app, QUESTION))
+    another = AppTest.from_file(APP, default_timeout=60)
+    checked(another.run())
+    assert "le dimanche" in shown(ask(another, QUESTION))  # whoever comes now is answered too
+    assert engine_cache.healthy("mare", None, indexes.open)
+
+    (folder / "CURRENT").write_text(current)
+    assert "le dimanche" in shown(ask(app, QUESTION + " Vraiment ?"))
+    assert len(opened) == 1

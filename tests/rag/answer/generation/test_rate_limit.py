@@ -42,6 +42,24 @@ def test_sessions_do_not_count_for_each_other_and_all_count_for_the_host() -> No
     assert limits.take("c") == 3540  # the host's window
 
 
+def test_one_address_leaves_the_host_to_others() -> None:
+    clock = Clock()
+    limits = RateLimits(Rate(2, 60.0), Rate(9, 3600.0), Rate(3, 3600.0), clock=clock)
+
+    # a script makes itself a session for each question; a judge's calls count for its address too
+    waits = [limits.take(n, address="script", retry=n % 2 == 1) for n in range(5)]
+    assert waits == [0, 0, 0, 3600, 3600]
+    assert limits.take("a", address="reader") == 0
+    waits = [limits.take(n) for n in range(6)]  # no address is known: the host's limit alone
+    assert waits == [0, 0, 0, 0, 0, 3600]
+
+
+def test_calls_that_are_made_together_are_granted_together() -> None:
+    limits = RateLimits(per_address=Rate(4, 60.0), clock=Clock())
+
+    assert [limits.take(address="a", calls=3) for _ in range(3)] == [0, 0, 60]  # six, and then none
+
+
 def test_a_refusal_counts_nowhere() -> None:
     clock = Clock()
     limits = RateLimits(Rate(2, 60.0), Rate(1, 10.0), clock=clock)

@@ -476,6 +476,21 @@ def _open_to(root: str) -> list[asyncio.Transport]:
     ]
 
 
+def test_one_address_does_not_use_up_what_a_host_allows() -> None:
+    with serving(good(LINES)) as server:
+        made = writer(server, RateLimits(None, Rate(9, 3600.0), Rate(2, 3600.0)))
+        endings = []
+        for session in range(5):  # a script takes a new session for each question
+            *_, last = made.for_session(session, address="192.0.2.7").write(QUESTION, ARTICLES, "fr")
+            endings.append(last.ending if isinstance(last, Answer) else None)
+        *_, other = made.for_session("reader", address="192.0.2.8").write(QUESTION, ARTICLES, "fr")
+
+    assert endings == [Ending.WRITTEN] * 2 + [Ending.LIMITED] * 3
+    assert isinstance(other, Answer)
+    assert other.ending is Ending.WRITTEN
+    assert len(server.seen) == 3
+
+
 def test_limits_by_session_and_by_host() -> None:
     with serving(good(LINES)) as server:
         limits = RateLimits(Rate(1, 60.0), Rate(2, 60.0))

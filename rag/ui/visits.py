@@ -1,0 +1,80 @@
+"""How often one address may search and say what it thinks: no script takes a host from the others."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+
+import streamlit as st
+
+from rag.answer.generation.rate_limit import Rate, RateLimits
+from rag.errors import BadInput
+
+HEADER = "PANDECT_ADDRESS_HEADER"
+SEARCHES = "PANDECT_SEARCHES_PER_ADDRESS"
+FEEDBACK = "PANDECT_FEEDBACK_PER_ADDRESS"
+_USUAL = {SEARCHES: "120/minute", FEEDBACK: "50/hour"}  # a class or a library behind one address searches on
+_PORT = re.compile(r"(\[[^\]]+\]|[^:]+)(?::\d+)?")  # [2001:db8::1]:4711, 192.0.2.7:4711
+_NETWORK = 64  # bits of an IPv6 address that a household is given; whoever has one has 2**64 more
+
+
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """The limits of a process by address."""
+
+    searches: RateLimits
+    feedback: RateLimits
+
+
+def from_environment(environ: Mapping[str, str]) -> Visits:
+    """Return the limits that a host has set; `BadInput` says which setting cannot be used."""
+    return Visits(_limits(environ, SEARCHES), _limits(environ, FEEDBACK))
+
+
+def _limits(environ: Mapping[str, str], setting: str) -> RateLimits:
+    text = environ.get(setting, "").strip() or _USUAL[setting]
+    try:
+        return RateLimits(per_address=Rate.parse(text))
+    except BadInput as error:
+        raise BadInput(f"{setting}: got {text!r}; {error}") from None
+
+
+@st.cache_resource(show_spinner=False)
+def visits() -> Visits:
+    """Return the limits that every session shares."""
+    return from_environment(os.environ)
+
+
+def address() -> str | None:
+    """Return where the person of this session asks from; None where that cannot be told: on this machine.
+
+    Behind a proxy everybody would come from it. So PANDECT_ADDRESS_HEADER names the header that it sends,
+    such as X-Forwarded-For; the last address in it is the one that the proxy itself saw. Anybody may send a
+    header: unless a host names one, none is read.
+    """
+    header = os.environ.get(HEADER, "").strip()
+    if not header:
+        return network(st.context.ip_address)
+    sent = st.context.headers.get_all(header)
+    return network(sent[-1].rpartition(",")[2].strip() if sent else st.context.ip_address)
+
+
+def network(text: str | None) -> str | None:
+    """Return what counts as one address: of IPv6 its network, for a household has as many as it likes.
+
+    A port, which some proxies send along, is left out: each connection has another.
+    """
+    if not isinstance(text, str):  # Streamlit's own tests know no address
+        return None
+    with_port = _PORT.fullmatch(text)
+    try:
+        found = ip_address(with_port[1].strip("[]") if with_port else text)
+    except ValueError:
+        return text or None  # whatever a proxy calls its visitors
+    if found.version == 4:
+        return str(found)
+    mapped = found.ipv4_mapped
+    return str(mapped) if mapped else str(ip_network((found, _NETWORK), strict=False))
