@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
+from datetime import date
 
 import pytest
 
 import indexes
 from rag.corpus.card import Step
 from rag.engine.engine import Engine
+from rag.screening.decision import screen_question
+from rag.types import Filter
 from rag.ui.i18n import LANGUAGES
+from tests.paths import ROOT
 from tests.rag.ui.test_reading_level import MOST_WORDS, SPACELESS, lix, sentences, words
 
 STEPS_LIX = 45  # they name courts and letters, which are long words; newspapers write up to 50
@@ -63,3 +67,25 @@ def test_steps_are_read_as_easily_as_news(steps: Sequence[Step], language: str) 
 
     assert lix(told) <= STEPS_LIX
     assert longest <= MOST_WORDS
+
+
+USE = (
+    (ROOT / "docs" / "use.md")
+    .read_text(encoding="utf-8")
+    .partition("<!-- two taps -->")[2]
+    .partition("\n\n")[0]
+)
+PROBLEMS = [line.split("|")[1].strip() for line in USE.splitlines() if line.startswith("| ")][1:]
+
+
+@pytest.mark.parametrize("question", PROBLEMS)
+def test_what_may_i_do_now_is_told_after_one_tap(engine: Engine, question: str) -> None:
+    result = engine.ask(question, where=Filter(in_force_on=date.today()))
+    decision = screen_question(question, result, engine.card, leaves=False)
+    dangers = {each.danger for each in (*decision.urgent, *decision.limits) if each.now}
+    after = engine.card.steps_after(result.shown[0].article.id)
+
+    assert len(PROBLEMS) == 10
+    assert [step for step in engine.card.steps if dangers.intersection(step.dangers)] or (
+        after and not (result.doubtful or result.elsewhere or result.topic)
+    )

@@ -30,9 +30,12 @@ from indexes.sources import legi
 from rag.errors import BadInput
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="the peak of memory is read from Linux's /proc"
-)
+pytestmark = [
+    pytest.mark.slow,  # each runs the command in a process of its own
+    pytest.mark.skipif(
+        not Path("/proc/self/status").exists(), reason="the peak of memory is read from Linux's /proc"
+    ),
+]
 MOST = 600  # MiB at the peak
 ROOM = 4 * 2**30  # bytes of address space: what would take more fails, and the machine does not
 SECONDS = 60  # an end for what would have none; nothing is timed

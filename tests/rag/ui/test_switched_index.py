@@ -55,6 +55,7 @@ def shown(app: AppTest) -> str:
     return " ".join(card.text for card in cards(app))
 
 
+@pytest.mark.slow
 def test_the_next_question_meets_the_new_law_and_the_way_back(opened: list[str], tmp_path: Path) -> None:
     app = AppTest.from_file(APP, default_timeout=60)
     app.context["locale"] = "fr-FR"
