@@ -2,7 +2,7 @@
 
 Fitted to questions that laws govern which are not loaded (`questions_elsewhere.jsonl`, by topic of the card)
 and to the annotated questions of the index. The dev half of `questions_governing_law.jsonl`, with that of the
-everyday questions, chooses the ridge and the threshold, by which at most 1 in 50 of those that the loaded law
+everyday questions, chooses the threshold, by which at most 1 in 50 of those that the loaded law
 answers is told to be another's; the test half is asked once.
 """
 

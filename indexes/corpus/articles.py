@@ -50,6 +50,7 @@ def read_articles(
     inspection: Inspection | None = None,
     progress: Progress = no_progress,
     textless: bool = False,
+    longest: int | None = None,
 ) -> tuple[Article, ...]:
     """Read articles.jsonl or articles.jsonl.gz; without an inspection the first bad line stops it.
 
@@ -59,7 +60,7 @@ def read_articles(
         BadInput: the file cannot be used; the text names file, line and cure.
     """
     inspection = inspection or Inspection()
-    return collect(records(path, inspection, progress), inspection, path, textless=textless)
+    return collect(records(path, inspection, progress), inspection, path, textless=textless, longest=longest)
 
 
 def collect(
@@ -68,6 +69,7 @@ def collect(
     path: Path,
     *,
     textless: bool = False,
+    longest: int | None = TEXT,
 ) -> tuple[Article, ...]:
     """Turn records with the keys of this module into articles, in their order.
 
@@ -80,7 +82,7 @@ def collect(
     at = array("Q")  # the line of each article: eight bytes a number, where a dict takes four times as many
     lines: dict[str, int] = {}  # made when an id comes twice, which is rare
     for place, record, article in inspection.parsed(
-        found, partial(parse_article, shared=shared, textless=textless)
+        found, partial(parse_article, shared=shared, textless=textless, longest=longest)
     ):
         if article.id in seen:
             if article.id not in lines:
@@ -99,13 +101,16 @@ def collect(
     return tuple(articles)
 
 
-def parse_article(record: Record, shared: ValueCache | None = None, *, textless: bool = False) -> Article:
+def parse_article(
+    record: Record, shared: ValueCache | None = None, *, textless: bool = False, longest: int | None = None
+) -> Article:
     """Make an article of a record; `shared` gives one object for equal codes and headings.
 
-    An empty text is refused unless `textless`.
+    An empty text is refused unless `textless`, one of more than `longest` characters always: what comes in is
+    bounded, what was built before is read as it is.
 
     Raises:
-        UnfitError: a required column is missing, the text is empty, or a value is of another type.
+        UnfitError: a required column is missing, the text is empty or too long, a value is of another type.
     """
     missing = [key for key in REQUIRED if record.get(key) is None]
     if missing:
@@ -117,6 +122,9 @@ def parse_article(record: Record, shared: ValueCache | None = None, *, textless:
     if not (textless or body.strip()):
         cure = "Fill it in, or leave the article out if it was repealed"
         raise UnfitError(SkipReason.EMPTY_TEXT, "the text is empty", cure)
+    if longest is not None and len(body) > longest:  # it is counted and encoded whole
+        problem = f"the text has {len(body):,} characters, and {longest:,} are read at most"
+        raise UnfitError(SkipReason.TOO_LONG, problem, "Cut it into articles")
     return Article(
         id=name(record, "id"),
         code=same(name(record, "code")),
@@ -149,9 +157,6 @@ def text(record: Record, key: str) -> str:
     value = record[key]
     if not isinstance(value, str):
         raise _wrong(key, value, "text in double quotes")
-    if len(value) > TEXT:  # an article, or anything else: it is counted and encoded whole
-        problem = f"the {key} has {len(value):,} characters, and {TEXT:,} are read at most"
-        raise UnfitError(SkipReason.TOO_LONG, problem, "Cut it into articles")
     return value
 
 

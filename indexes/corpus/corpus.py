@@ -14,11 +14,12 @@ nodes and extra columns are no part of it; questions have an identity of their o
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +35,7 @@ from indexes.corpus.extras import Extras
 from indexes.corpus.facts import Facts
 from indexes.corpus.questions import read_questions
 from indexes.formats.jsonl import dump, write_lines
+from indexes.formats.limits import TEXT
 from indexes.formats.validation import Inspection
 from indexes.store import atomic
 from indexes.store.paths import command
@@ -62,13 +64,16 @@ def appearing(folder: Path) -> Iterator[Path]:
     part = atomic.hidden_sibling(folder, "part")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        atomic.sweep(folder.parent, ".*.part")
+        # of this name alone: other programs hide what they have not finished under such names too
+        atomic.sweep(folder.parent, f".{glob.escape(folder.name)}.{'[0-9a-f]' * 8}.part")
         part.mkdir()
     except OSError as error:
         cure = "Give a place that you may write"
         raise BadInput(f"{folder}: cannot be made ({error.strerror}). {cure}.") from None
     try:
-        with atomic.held(part):
+        with ExitStack() as locks:
+            with suppress(OSError):  # a file system without such locks: nothing is swept there either
+                locks.enter_context(atomic.held(part))
             yield part
             atomic.sync(part)
             part.replace(folder)  # over an empty folder too
@@ -177,13 +182,16 @@ def read(
     """
     inspection = inspection or Inspection()
     is_folder = path.is_dir()
+    longest = None if card is None else TEXT  # what comes in has a card given; what is here was bounded
     if card is None and is_folder and not (path / CARD).is_file():
         cure = f"{command('import PATH --from pandect --name NAME --language fr')} writes one"
         raise BadInput(f"{path}: no {CARD} in it. {cure}.")
     card = card or read_card(path / CARD)
     file = articles_file(path) if is_folder else path
     textless = card.text_kind == "summary"  # nobody may have summarised an article yet
-    articles = read_articles(file, inspection=inspection, progress=progress, textless=textless)
+    articles = read_articles(
+        file, inspection=inspection, progress=progress, textless=textless, longest=longest
+    )
     questions_path = questions_file(path if is_folder else path.parent, questions)
     found = (
         read_questions(questions_path, articles, inspection=inspection, progress=progress)

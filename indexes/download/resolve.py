@@ -103,13 +103,15 @@ def _opened(path: Path, source: str | None) -> Arrival:
     stat = path.stat()
     state = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
     folder = home() / "downloads" / "unpacked" / hashlib.sha256(os.fsencode(state)).hexdigest()[:16]
-    if not folder.is_dir():
+    fresh = not folder.is_dir()
+    if fresh:
         unpack(path, folder)
     inside = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "__MACOSX"))]
     if inside and all(entry.is_file() and is_archive(entry) for entry in inside):
-        shutil.rmtree(folder)
+        if fresh:
+            shutil.rmtree(folder)
         # why not opened too: archives in archives are how a small file becomes any number of bytes
         raise BadInput(
             f"{path}: only another archive is in it ({inside[0].name}). Unpack that one and give the folder."
         )
-    return Arrival(inside[0] if len(inside) == 1 else folder, source, folder)
+    return Arrival(inside[0] if len(inside) == 1 else folder, source, folder if fresh else None)

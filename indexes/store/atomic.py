@@ -60,6 +60,8 @@ def sweep(parent: Path, pattern: str) -> None:
     """Take away folders under temporary names that a killed process left: those whose lock nobody holds."""
     for path in parent.glob(pattern):
         with suppress(OSError):  # of somebody else, or gone by now
+            if path.is_symlink() or not path.is_dir():
+                continue
             if time.time() - path.stat().st_mtime < _FRESH:  # made, and not yet locked
                 continue
             with held(path):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +111,7 @@ class LawClassifier:
                     tuple(str(read["topics"]).split("\n")),
                     float(read["threshold"]),
                 )
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
             raise BadInput(f"{path} is no classifier of governing law ({error}): fit it anew") from None
         if len(made.weights) <= len(made.features) or made.weights.shape[1] != 1 + len(made.topics):
             raise BadInput(f"{path} holds weights of {made.weights.shape}: fit it anew")

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rag.screening.lexicon import Lexicon, Match, Rule, Word, words
+from rag.screening.lexicon import LONGEST, Lexicon, Match, Rule, Word, words
 from rag.text.patterns import data
 
 LIMITS = ("removal", "eviction", "dismissal", "deadline")  # no danger: a time limit that may be running
@@ -97,7 +97,7 @@ def language_counts(question: str) -> Counter[str]:
 
 def _frequent(question: str, text: Sequence[Word], grammar: _Grammar) -> Counter[str]:
     counts = Counter(match.language for match in grammar.frequent.matches(text, grammar.frequent.languages))
-    for sign in question.casefold():
+    for sign in question[:LONGEST].casefold():
         counts.update(language for language, signs in grammar.letters.items() if sign in signs)
     return counts
 

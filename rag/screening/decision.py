@@ -73,6 +73,17 @@ def screen_question(question: str, result: Result, card: CorpusCard, *, leaves: 
     return Decision(reason, country, urgent, limits, spoken, help_for(urgent, card), personal)
 
 
+def screen_danger(question: str, card: CorpusCard) -> Decision:
+    """Return who can help at once, where nothing could be searched; no model is asked."""
+    found = situations(question)
+    urgent = tuple(each for each in found if not each.is_limit)
+    limits = tuple(each for each in found if each.is_limit and each.now)
+    spoken = language(question) if urgent or limits else None
+    country = other_country(question, card.jurisdiction)
+    reason = DecisionReason.NOTHING if country is None else DecisionReason.OTHER_COUNTRY
+    return Decision(reason, country, urgent, limits, spoken, help_for(urgent, card), ())
+
+
 def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionReason | None, str | None]:
     if result.status == "empty" or not question.strip():
         return DecisionReason.EMPTY, None

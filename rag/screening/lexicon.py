@@ -286,11 +286,25 @@ class Rule:
             if place in barred:
                 continue
             candidates = [[match for match in here if match.concept in group] for group in self.groups]
-            for chosen in product(*candidates) if all(candidates) else ():
-                if self._near(chosen) and not any(
-                    a.overlaps(b) for i, a in enumerate(chosen) for b in chosen[:i] if a.language != _CHINESE
-                ):
-                    return chosen
+            if all(candidates) and (chosen := self._choose(candidates)) is not None:
+                return chosen
+        return None
+
+    def _choose(
+        self, candidates: Sequence[Sequence[Match]], taken: tuple[Match, ...] = ()
+    ) -> tuple[Match, ...] | None:
+        """Return the first choice of one match a group whose words are near and do not overlap, or None.
+
+        A choice is given up with its first group too far: all combinations of a long text are millions.
+        """
+        if len(taken) == len(candidates):
+            return taken
+        for match in candidates[len(taken)]:
+            apart = match.language == _CHINESE or not any(match.overlaps(other) for other in taken)
+            if apart and self._near((*taken, match)):
+                found = self._choose(candidates, (*taken, match))
+                if found is not None:
+                    return found
         return None
 
     def _place(self, match: Match, text: Sequence[Word]) -> int:

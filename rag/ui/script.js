@@ -187,6 +187,7 @@ if (!window.pandectListens) {
   const stepOf = (state) => (state && Number.isInteger(state.pandect) ? state.pandect : -1);
   let step = Math.max(stepOf(history.state), 0);  // where the page is
   let wanted = -1;  // where the browser went and the page is not yet
+  let going = 0;  // when that was asked for, until it runs: what stands there meanwhile is the view before
   const put = (number, change) => {
     step = number;
     history[change]({...history.state, pandect: step}, "");
@@ -194,11 +195,15 @@ if (!window.pandectListens) {
   const takeStep = () => {  // the address may have changed since, which makes an entry without a number
     const box = boxOf("question");
     const change = stepOf(history.state) < 0 ? "replaceState" : "pushState";
+    if (steps[step] == null && box && box.value && isAsked("question", box.value)) {
+      steps[step] = box.value;  // a tab that was doubled or restored has the number, and not what it stands for
+      return;
+    }
     if (!box || !box.value || box.value === steps[step] || !isAsked("question", box.value)) {
       if (change === "replaceState") put(step, change);
       return;
     }
-    steps = [...steps.slice(0, step + 1), box.value];
+    steps = [...Array.from({length: step + 1}, (_, number) => steps[number] ?? null), box.value];
     put(step + 1, change);
   };
   const goToStep = () => {
@@ -207,9 +212,15 @@ if (!window.pandectListens) {
     const text = steps[wanted];
     step = wanted;
     wanted = -1;
-    if (text === undefined || (text && isAsked("question", text))) return;
+    if (text == null || (text && isAsked("question", text))) return;
     sent();
-    if (!text) return document.querySelector(".st-key-restart button")?.click();
+    going = Date.now();
+    if (!text) {
+      const restart = document.querySelector(".st-key-restart button");
+      if (restart) restart.click();
+      else going = 0;
+      return;
+    }
     Object.getOwnPropertyDescriptor(Object.getPrototypeOf(box), "value").set.call(box, text);
     box.dispatchEvent(new Event("input", {bubbles: true}));
     setTimeout(() => send(box), 100);
@@ -227,11 +238,15 @@ if (!window.pandectListens) {
     const app = document.querySelector(".stApp");
     if (!app) return;
     connection(app);
-    if (app.dataset.testScriptState === "notRunning") {
+    const rests = app.dataset.testScriptState === "notRunning";
+    if (!rests || Date.now() - going > 3000) going = 0;
+    if (rests) {
       listen();
       putBack();
-      if (wanted >= 0) goToStep();
-      else if (!Object.keys(kept).length) takeStep();
+      if (!going && wanted >= 0) {
+        goToStep();
+        turned = false;  // what has just been drawn is the view before
+      } else if (!going && !Object.keys(kept).length) takeStep();
     }
     const late = Date.now() - asked > 15000;
     if (asked && !late && turned && app.dataset.testScriptState === "notRunning") found();

@@ -88,7 +88,8 @@ class Shell:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if scope["path"] == HEALTH:
+        path = scope["path"].rstrip("/")
+        if path.endswith(HEALTH) and "/_stcore" not in path:  # below a folder too; Streamlit's own is another
             well = await asyncio.to_thread(self.healthy)
             told = {"status": "ok" if well else "no question is answered; the log says why"}
             await JSONResponse(told, 200 if well else 503, HEADERS)(scope, receive, send)

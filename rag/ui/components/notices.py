@@ -64,10 +64,8 @@ _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
 def in_question_language(question: str, t: Interface) -> Interface:
     """Return the words of the question's language, the page's own where it is not told from that."""
-    if question_language(question, t.language) not in LANGUAGES:
-        return t
-    asked = language_of(question, likely=t.language)
-    return t if asked == t.language else words(asked)
+    asked = question_language(question, t.language)
+    return words(asked) if asked in LANGUAGES and asked != t.language else t
 
 
 def foreign_language(question: str, law: str) -> str:
@@ -340,7 +338,7 @@ def draw_limits(decision: Decision, t: Interface, card: CorpusCard, articles: Ma
     if people := help_for(decision.limits, card)[:_PEOPLE_OF_LIMIT]:
         body.append(bullets((contact_html(each, t, name="strong") for each in people), lang=card.language))
     heading = tag("h2", t("A time limit may be running"))
-    st.html(tag("div", heading, *body, class_="pd-box pd-limit", role="status", lang=spoken))
+    st.html(tag("div", heading, *body, class_="pd-box pd-running", role="status", lang=spoken))
 
 
 def _in_language_of(decision: Decision, t: Interface) -> tuple[Interface, str | None]:

@@ -13,7 +13,7 @@ from rag.corpus.asker_situations import in_front
 from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Level, Result
 from rag.feedback import Feedback
-from rag.screening.decision import Decision
+from rag.screening.decision import Decision, screen_danger
 from rag.ui import layout
 from rag.ui.components import (
     answer_html,
@@ -61,16 +61,7 @@ def render(
     typed: str | None = st.session_state.get("asked")
     own, was_cut = question_form.shorten(typed or "")
     question = in_front([each.says for each in situation], own)
-    found = search(engine, question, options, t) if question else None
-    page: _Page | None = None
-    if found is not None:
-        result, explained = found
-        decision, problem = decide(question, result, engine, answers)
-        page = _Page(
-            engine, t, options, answers, typed or "", own, question, result, explained, decision, problem
-        )
-        notices.draw_emergency(decision, t, engine.card, engine.law.articles)
-        notices.draw_limits(decision, t, engine.card, engine.law.articles)
+    page = _searched(engine, t, options, answers, typed or "", own, question) if question else None
     if was_cut:
         notices.truncation_notice(len(typed or ""), t)
     slot = None
@@ -121,6 +112,31 @@ class _Page:
     explained: list[Explanation]
     decision: Decision
     problem: str  # why no answer can be written, for whoever runs the page
+
+
+def _searched(
+    engine: Engine,
+    t: Interface,
+    options: question_form.Options,
+    answers: Answers,
+    typed: str,
+    own: str,
+    question: str,
+) -> _Page | None:
+    """Search, and say first of all who can help; None where the search could not be made."""
+    above = st.container()  # help stands above the word that a search could not be made, too
+    found = search(engine, question, options, t)
+    page: _Page | None = None
+    if found is None:
+        decision = screen_danger(question, engine.card)
+    else:
+        result, explained = found
+        decision, problem = decide(question, result, engine, answers)
+        page = _Page(engine, t, options, answers, typed, own, question, result, explained, decision, problem)
+    with above:
+        notices.draw_emergency(decision, t, engine.card, engine.law.articles)
+        notices.draw_limits(decision, t, engine.card, engine.law.articles)
+    return page
 
 
 def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.DeltaGenerator | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
 import os
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -262,12 +265,34 @@ def test_a_corpus_made_in_code_is_checked_too(corpus: dict[str, Any], message: s
 
 
 def test_what_killed_processes_left_goes_and_what_is_written_to_stays(tmp_path: Path) -> None:
-    killed, living, fresh = (tmp_path / f".other.{n}.part" for n in ("0a", "0b", "0c"))
-    for folder in (killed, living, fresh):
+    killed, living, fresh = (tmp_path / f".cache.0000000{n}.part" for n in "abc")
+    others = (
+        tmp_path / ".other.0000000a.part",
+        tmp_path / ".download.part",
+    )  # of another name, another program
+    for folder in (killed, living, fresh, *others):
         (folder / "vectors").mkdir(parents=True)
-    for folder in (killed, living):
+    for folder in (killed, living, *others):
         os.utime(folder, (0, 0))
+    (tmp_path / ".cache.0000000d.part").write_text("a file")
     with atomic.held(living), appearing(tmp_path / "cache") as part:
         (part / "counts").touch()
 
-    assert sorted(path.name for path in tmp_path.iterdir()) == [living.name, fresh.name, "cache"]
+    left = {living.name, fresh.name, *(each.name for each in others), ".cache.0000000d.part", "cache"}
+    assert {path.name for path in tmp_path.iterdir()} == left
+
+
+def test_a_place_without_locks_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def without(folder: Path) -> Iterator[None]:
+        raise OSError(errno.EBADF, "no lock of a folder", str(folder))
+        yield
+
+    monkeypatch.setattr(atomic, "held", without)
+    with appearing(tmp_path / "cache") as part:
+        (part / "counts").touch()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+    assert (tmp_path / "cache" / "counts").is_file()

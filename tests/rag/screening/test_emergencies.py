@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag.corpus.card import Contact, CorpusCard
+from rag.screening import danger
 from rag.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.text.patterns import data
 from training import before as measure
@@ -165,3 +166,9 @@ def test_the_cases_of_danger_are_of_sixteen_languages_and_two_halves() -> None:
         assert sum(each["danger"] is None for each in lines) >= 40
         assert len({each["language"] for each in lines}) == 16
         assert {each["half"] for each in lines} == {"dev", "test"}
+
+
+def test_a_text_made_of_words_of_danger_is_read_by_steps_and_not_by_all_combinations() -> None:
+    """Each group of a rule has a hundred matches, far apart: their product is millions."""
+    text = " ".join(["hlm"] * 80 + ["veut"] * 80 + ["virer"] * 60 + ["chose"] * 13 + ["m"] * 200)
+    assert isinstance(danger.classes(text), dict)

@@ -188,3 +188,22 @@ def test_who_adds_an_article_stays_in_place(browser: Browser, fake: Server) -> N
         assert added.text_content() == "Déjà dans votre liste"
         assert abs((added.bounding_box() or {})["y"] - top) < 40
         assert page.get_by_text("Vous avez ajouté un article").count() == 1
+
+
+def test_a_tab_that_knows_its_place_and_not_its_questions_writes_no_history_without_end(
+    browser: Browser, fake: Server
+) -> None:
+    with visit(browser, fake.url) as page:
+        page.evaluate("history.replaceState({...history.state, pandect: 3}, '')")
+        page.evaluate("window.onpagehide = null; sessionStorage.clear()")
+        page.reload()
+        page.evaluate("sessionStorage.clear()")
+        ask(page, QUESTION)
+        answered(page, QUESTION)
+        at_rest(page)
+        before = page.evaluate("history.length")
+        for _ in range(3):
+            page.evaluate("document.body.append(document.createElement('i'))")
+            page.wait_for_timeout(60)
+
+        assert page.evaluate("history.length") == before

@@ -303,7 +303,7 @@ def test_a_short_time_limit_is_said_and_is_no_alarm() -> None:
     app = opened(None, "J'ai reçu une OQTF à cause de l'arbre")
 
     assert headings(app)[0] == "Un délai court peut-être déjà"
-    assert "gardez la lettre" in body(app).one(class_="pd-limit").text
+    assert "gardez la lettre" in body(app).one(class_="pd-running").text
     assert not body(app).all(class_="pd-urgent")
 
 

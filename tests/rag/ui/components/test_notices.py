@@ -396,7 +396,7 @@ def test_a_time_limit_is_a_notice_of_its_own_with_its_articles_and_who_helps() -
     people = tuple(Contact(name, topics=("removal",)) for name in ("First", "Second", "Third"))
     card = replace(CARD, contacts=people, steps=LIMITS, jurisdiction="FR")
     app = ask(page(FakeEngine(card=card), locale="en-GB"), ORDER)
-    box = body(app).one(class_="pd-limit")
+    box = body(app).one(class_="pd-running")
 
     assert headings(app)[0] == "A time limit may be running"
     assert "A month in this law. Article 671" in box.text
@@ -412,11 +412,11 @@ def test_a_time_limit_is_a_notice_of_its_own_with_its_articles_and_who_helps() -
 def test_under_an_alarm_time_limits_are_quiet_but_for_arrest_and_housing() -> None:
     engine = FakeEngine(card=replace(CARD, steps=LIMITS))
     violence = ask(page(engine, locale="en-GB"), f"my husband beats me. {ORDER}")
-    assert not body(violence).all(class_="pd-limit")
+    assert not body(violence).all(class_="pd-running")
     assert "A month in this law." not in body(violence).one(class_="pd-urgent").text
 
     arrest = ask(page(engine, locale="en-GB"), f"my brother was arrested by the police. {ORDER}")
-    assert not body(arrest).all(class_="pd-limit")
+    assert not body(arrest).all(class_="pd-running")
     assert "A month in this law." in body(arrest).one(class_="pd-urgent").text
 
 

@@ -8,7 +8,7 @@ import pytest
 from rag.corpus.card import Contact, LoadedLaw
 from rag.corpus.facts import ArticleFacts
 from rag.engine.topic_view import TopicCase
-from rag.errors import BadInput
+from rag.errors import BadInput, DamagedIndex
 from rag.ui.components.question_form import MAX_CHARS, MAX_TYPED, shorten
 from rag.ui.i18n import words
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, examples, headings, page
@@ -240,6 +240,13 @@ def test_a_search_that_breaks_stays_calm_and_discreet(
     assert error.__name__ in caplog.text
     assert "voisin" not in body(app).one(class_="pd-box").text
     assert "voisin" not in caplog.text + said + logged
+
+
+def test_who_is_in_danger_is_helped_though_nothing_can_be_searched() -> None:
+    app = ask(page(FakeEngine(error=DamagedIndex("gone"))), "Mon mari me frappe")
+
+    assert body(app).one(class_="pd-urgent").text
+    assert headings(app)[1] == "Un problème est survenu"
 
 
 def test_the_language_is_the_addresss_then_the_browsers_and_the_question_stays() -> None:
