@@ -129,17 +129,19 @@ def read_digest(folder: Path, inspection: Inspection | None = None) -> Digest:
     summaries: dict[Cite, str] = {}
     facts: dict[Cite, ArticleFacts] = {}
     inspection = inspection or Inspection()
-    for _, record, (cite, found) in inspection.parsed(records(folder / DIGEST, inspection), _parse_digest):
-        summaries[cite], facts[cite] = text(record, "summary"), found
+    for _, _, (cite, summary, found) in inspection.parsed(
+        records(folder / DIGEST, inspection), _parse_digest
+    ):
+        summaries[cite], facts[cite] = summary, found
     return Digest(summaries, read_cited(folder / "questions.jsonl", inspection=inspection), facts)
 
 
-def _parse_digest(record: Record) -> tuple[Cite, ArticleFacts]:
+def _parse_digest(record: Record) -> tuple[Cite, str, ArticleFacts]:
     if missing := [key for key in ("code", "article_no", "summary") if record.get(key) is None]:
         raise UnfitError(SkipReason.MISSING_COLUMN, f"no {missing[0]}", f"Add {missing[0]}")
     cite = (text(record, "code"), text(record, "article_no"))
     kept = {key: value for key, value in record.items() if key in FACT_KEYS}
-    return cite, parse_facts({**kept, "id": " ".join(cite)})[1]
+    return cite, text(record, "summary"), parse_facts({**kept, "id": " ".join(cite)})[1]
 
 
 def assemble(

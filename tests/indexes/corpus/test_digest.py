@@ -10,7 +10,7 @@ import pytest
 
 import indexes
 from indexes.__main__ import main
-from indexes.corpus.digest import read_card, read_laws
+from indexes.corpus.digest import read_card, read_digest, read_laws
 from indexes.corpus.facts import fingerprint
 from indexes.sources import registry
 from rag.errors import BadInput
@@ -152,6 +152,12 @@ def test_what_cannot_be_read_names_the_cure(folder: Path, tmp_path: Path) -> Non
     lines(tmp_path / "short.jsonl", [{"id": "x", "code": CODE, "article_no": "1", "text": OFFICIAL["1"]}])
     with pytest.raises(BadInput, match=f"without an article in the law at hand: {CODE} 2 a"):
         registry.load("digest", folder, official=str(tmp_path / "short.jsonl"))
+
+
+def test_a_summary_that_is_no_text_is_told_with_its_line(folder: Path) -> None:
+    lines(folder / "digest.jsonl", [{"code": CODE, "article_no": "1", "summary": 0}])
+    with pytest.raises(BadInput, match=r"digest\.jsonl:1: summary is 0"):
+        read_digest(folder)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -93,7 +94,8 @@ def test_a_refused_search_says_how_long_to_wait(monkeypatch: pytest.MonkeyPatch)
     visits.visits().searches.take(address="192.0.2.7")
     app = AppTest.from_function(searching, default_timeout=30).run()
 
-    assert "Try again in 3,600 seconds." in app.html[0].body
+    # the first run of a page may take seconds of the hour
+    assert re.search(r"Try again in 3,(600|5\d\d) seconds\.", app.html[0].body)
 
 
 def saying(path: str) -> None:
