@@ -33,7 +33,7 @@ from rag.corpus.out_of_scope import MEANING, LawClassifier, Topics, ngrams
 from rag.engine.engine import Engine
 from rag.errors import BadInput, PandectError
 from rag.retrieval.dense import Dense
-from rag.types import Doubles, Encoder, Floats, Ints
+from rag.types import Doubles, Floats, Ints
 from training import everyday
 from training.eval.report import commit
 from training.everyday import EverydayQuestion
@@ -49,7 +49,7 @@ ITERATIONS = 120
 LEAST = 2  # questions of the bank that a feature stands in
 
 
-def encoder_of(engine: Engine) -> Encoder:
+def dense(engine: Engine) -> Dense:
     """Return what makes the vectors of questions.
 
     Raises:
@@ -58,7 +58,7 @@ def encoder_of(engine: Engine) -> Encoder:
     meaning = engine.searcher.meaning
     if not isinstance(meaning, Dense):
         raise BadInput("the index has no encoder: build it with one")
-    return meaning.encoder
+    return meaning
 
 
 def fit(
@@ -82,7 +82,7 @@ def fit(
     known = set(features)
     in_all = Counter(each for found in made for each in found & known)
     rarity = np.array([np.log(len(made) / in_all[each]) for each in features], np.float32)
-    vectors = encoder_of(engine).encode_questions(texts)
+    vectors = dense(engine).encoder.encode_questions(texts)
     nothing = np.zeros((len(features) + vectors.shape[1], 1 + len(topics)), np.float32)
     unfitted = LawClassifier(tuple(features), rarity, nothing, nothing[0], tuple(topics), 1.0)
     matrix = sp.csr_array(sp.hstack([_sparse(unfitted, terms), sp.csr_array(MEANING * vectors)]))
@@ -172,7 +172,7 @@ def choose(
 
 def _sureness(classifier: LawClassifier, engine: Engine, questions: Sequence[str]) -> Doubles:
     """Return the probability that another law governs, of each question."""
-    vectors = encoder_of(engine).encode_questions(questions)
+    vectors = dense(engine).encoder.encode_questions(questions)
     each = zip(questions, vectors, strict=True)
     return np.array([1 - classifier.probabilities(engine.analyser.terms(t), v)[0] for t, v in each])
 
@@ -205,13 +205,7 @@ def _run(output: Path) -> dict[str, Any]:
     classifier = choose(read_bank(), loaded, engine, governed, answered)
     topics = {
         "before": Topics(engine.card, engine.facets().codes, engine.analyser),
-        "now": Topics(
-            engine.card,
-            engine.facets().codes,
-            engine.analyser,
-            classifier,
-            encoder_of(engine).encode_questions,
-        ),
+        "now": Topics(engine.card, engine.facets().codes, engine.analyser, classifier, dense(engine).vector),
     }
     own = {each.id for each in everyday.read(MEASURED)}
     halves = {"dev": dev, "test": test, "test, of these 200": [each for each in test if each.id in own]}

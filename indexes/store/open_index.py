@@ -183,8 +183,8 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     if folder == builtin() and governing.is_file():
         with damaged_if_unreadable(folder, cure):
             classifier = LawClassifier.load(governing)
-    encode = meaning.encoder.encode_questions if meaning is not None else None
-    notices = Notices(Topics(card, articles.codes.counts, asking, classifier, encode), asking)
+    vector = meaning.vector if meaning is not None else None  # so that a question is encoded once
+    notices = Notices(Topics(card, articles.codes.counts, asking, classifier, vector), asking)
     confidence, calibrated = None, folder.parent / CONFIDENCE
     if folder == builtin() and calibrated.is_file():  # `Notices` checks what it is for
         confidence = Confidence.from_json(calibrated.read_text(encoding="utf-8"))

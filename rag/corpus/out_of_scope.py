@@ -102,7 +102,7 @@ class LawClassifier:
             BadInput: the file is none of these.
         """
         try:
-            with np.load(path, allow_pickle=False) as read:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as read:
                 made = cls(
                     tuple(str(read["features"]).split("\n")),
                     read["rarity"].astype(np.float32),
@@ -127,13 +127,13 @@ class Topics:
         codes: Collection[str],
         analyser: Analyser,
         classifier: LawClassifier | None = None,
-        encode: Callable[[Sequence[str]], Floats] | None = None,
+        vector: Callable[[str], Floats] | None = None,
     ) -> None:
         """Cut the phrases of every topic; one whose law is among the `codes` is left aside.
 
         A classifier needs what makes the vectors of questions.
         """
-        self._analyser, self._classifier, self._encode = analyser, classifier, encode
+        self._analyser, self._classifier, self._vector = analyser, classifier, vector
         self._topics = [topic for topic in card.elsewhere if not set(codes).intersection(topic.codes)]
         self._phrases: dict[str, list[tuple[int, _Phrase]]] = {}  # by one term: the others are not looked at
         for number, topic in enumerate(self._topics):
@@ -157,10 +157,10 @@ class Topics:
         found = sorted({number for number, phrase in looked_at if phrase.fits(terms)})
         return tuple(self._topics[number] for number in found)
 
-    def classified(self, question: str) -> tuple[Elsewhere, ...]:
+    def classify(self, question: str) -> tuple[Elsewhere, ...]:
         """Return the topic that the classifier tells, of a question in which no phrase stands."""
-        if self._classifier is None or self._encode is None:
+        if self._classifier is None or self._vector is None:
             return ()
         terms = self._analyser.terms(question)
-        told = self._classifier.topic(terms, self._encode([question])[0])
+        told = self._classifier.topic(terms, self._vector(question))
         return tuple(topic for topic in self._topics if topic.id == told)

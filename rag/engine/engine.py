@@ -192,7 +192,7 @@ class Engine:
             if few and not elsewhere:
                 topic = self._topic(query, terms, ranking)
             if not (elsewhere or topic or known):
-                elsewhere = self.notices.topics.classified(text)
+                elsewhere = self.notices.topics.classify(text)
             if whole:  # it was calibrated on searches of the whole corpus
                 likelihood = self.notices.likelihood(query, ranking, lists, elsewhere=bool(elsewhere))
         return Result(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -64,24 +64,25 @@ def screen_question(question: str, result: Result, card: CorpusCard, *, leaves: 
     Raises:
         MissingExtra: `leaves`, and the packages that know telephone and identity numbers are not there.
     """
-    found = situations(question)
-    urgent = tuple(each for each in found if not each.is_limit)
-    limits = tuple(each for each in found if each.is_limit and each.now)
     personal = personal_data(question, card.jurisdiction) if leaves else ()
-    spoken = language(question) if urgent or limits else None
     reason, country = _reason(question, result, card)
-    return Decision(reason, country, urgent, limits, spoken, help_for(urgent, card), personal)
+    return replace(_danger(question, card), reason=reason, country=country, personal=personal)
 
 
 def screen_danger(question: str, card: CorpusCard) -> Decision:
     """Return who can help at once, where nothing could be searched; no model is asked."""
+    country = other_country(question, card.jurisdiction)
+    reason = DecisionReason.NOTHING if country is None else DecisionReason.OTHER_COUNTRY
+    return replace(_danger(question, card), reason=reason, country=country)
+
+
+def _danger(question: str, card: CorpusCard) -> Decision:
+    """Return what a question tells of danger and of time limits, and who helps."""
     found = situations(question)
     urgent = tuple(each for each in found if not each.is_limit)
     limits = tuple(each for each in found if each.is_limit and each.now)
     spoken = language(question) if urgent or limits else None
-    country = other_country(question, card.jurisdiction)
-    reason = DecisionReason.NOTHING if country is None else DecisionReason.OTHER_COUNTRY
-    return Decision(reason, country, urgent, limits, spoken, help_for(urgent, card), ())
+    return Decision(urgent=urgent, limits=limits, language=spoken, contacts=help_for(urgent, card))
 
 
 def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionReason | None, str | None]:

@@ -111,7 +111,7 @@ def _ask(talk: Conversation, analyser: Analyser) -> None:
     st.session_state[_JOINED] = "" if question.how is RewriteMethod.AS_TYPED else question.text
 
 
-def draw_joined(question: str, t: Interface) -> None:
+def draw_rewrite(question: str, t: Interface) -> None:
     """Say that a follow-up was joined to the question before it; the box above has the whole, to change."""
     if question and st.session_state.get(_JOINED) == question:
         st.html(tag("p", t(_READ), class_="pd-hint pd-read-as", role="status"))

@@ -224,9 +224,8 @@ def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None
         title = t("This does not seem to be a question of law")
     else:
         return
-    scope = (
-        "" if card.by_theme(card.laws) else tag("p", _scope(card, _ONLY, t))
-    )  # of many laws, too much to say
+    # the themes of many laws would be more than all else that is said
+    scope = "" if card.by_theme(card.laws) else tag("p", _scope(card, _ONLY, t))
     _box(t, title, scope, tips, kind="pd-doubt")
 
 
@@ -266,7 +265,7 @@ def draw_failure(error: PandectError, t: Interface) -> None:
         case _:
             title = t("The index cannot be opened")
             reason = t("The page found it, and could not read it.")
-    _told(str(error))
+    _log_once(str(error))
     message = without_paths(str(error))
     explained = tag("p", t.sentences(reason, t("Whoever runs this page can type:")))
     st.html(tag("div", tag("h2", title), explained, class_="pd-box", role="status"))
@@ -276,7 +275,7 @@ def draw_failure(error: PandectError, t: Interface) -> None:
 
 
 @lru_cache(maxsize=16)
-def _told(message: str) -> None:
+def _log_once(message: str) -> None:
     """Log why the law cannot be opened, once and not at each view: the page leaves the paths out."""
     _log.error("%s", message)
 

@@ -140,7 +140,7 @@ def take() -> None:
     st.query_params.update({"articles": articles} | {key: value for key, value in more.items() if value})
 
 
-def added(question: str) -> tuple[str, ...]:
+def evidence_ids(question: str) -> tuple[str, ...]:
     """Return the ids of the articles that were added to those that the session's question found."""
     of, ids = st.session_state.get("added", (None, ()))
     return ids if of == question else ()
@@ -148,7 +148,7 @@ def added(question: str) -> tuple[str, ...]:
 
 def draw_evidence(shown: Sequence[Article], view: View, question: str, t: Interface) -> tuple[Article, ...]:
     """Draw the articles that were added to those that the session's question found, and return them."""
-    ids = added(question)
+    ids = evidence_ids(question)
     if not ids or view.law is None:
         return ()
     known = {article.id for article in shown}

@@ -61,7 +61,7 @@ def render(
     typed: str | None = st.session_state.get("asked")
     own, was_cut = question_form.shorten(typed or "")
     question = in_front([each.says for each in situation], own)
-    page = _searched(engine, t, options, answers, typed or "", own, question) if question else None
+    page = _result_page(engine, t, options, answers, typed or "", own, question) if question else None
     if was_cut:
         notices.truncation_notice(len(typed or ""), t)
     slot = None
@@ -114,7 +114,7 @@ class _Page:
     problem: str  # why no answer can be written, for whoever runs the page
 
 
-def _searched(
+def _result_page(
     engine: Engine,
     t: Interface,
     options: question_form.Options,
@@ -146,7 +146,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     alarm = page.decision.grave  # under it nothing else speaks, but for the articles
     if not alarm:
         notices.draw_language(page.own, engine.card.language, t)
-        dialogue.draw_joined(page.own, t)
+        dialogue.draw_rewrite(page.own, t)
         notices.elsewhere(result.elsewhere, engine.card, said)
         notices.screening_notice(page.decision, engine.card, said)
         article_history.renumbering_notices(result, engine.card, t)
@@ -187,7 +187,9 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
 
 def _view(page: _Page) -> View:
     engine, day = page.engine, page.result.in_force_on
-    listed = frozenset((*(shown.article.id for shown in page.result.shown), *permalink.added(page.typed)))
+    listed = frozenset(
+        (*(shown.article.id for shown in page.result.shown), *permalink.evidence_ids(page.typed))
+    )
     return View(engine.card, engine.analyser, page.t, day, engine.law, facts=engine.facts, listed=listed)
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
-from rag.corpus.out_of_scope import WHOLE_QUESTION, Topics
+from rag.corpus.out_of_scope import WHOLE_QUESTION, LawClassifier, Topics
+from rag.errors import BadInput
 from rag.text.analysers import analyser
+from rag.types import Floats
 from rag.ui.i18n import LANGUAGES
 from tests.paths import ROOT
 
@@ -417,3 +422,50 @@ def test_who_helps_in_any_matter_stands_before_who_helps_in_one() -> None:
     assert names.index("Violences Femmes Info") > names.index("Défenseur des droits")
     built = json.loads((BUILTIN / "index" / "corpus" / "card.json").read_text(encoding="utf-8"))
     assert [entry["name"] for entry in built["contacts"]] == names
+
+
+def classifier(threshold: float = 0.5) -> LawClassifier:
+    """Of one feature, "vol", which leads to air travel, and of vectors of two numbers."""
+    weights = np.array([[0.0, 9.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 4.0]], np.float32)
+    bias = np.array([2.0, 0.0, 0.0], np.float32)
+    return LawClassifier(("vol",), np.ones(1, np.float32), weights, bias, ("air-travel", "taxes"), threshold)
+
+
+def plain_vector(_: str) -> Floats:
+    return np.array([1.0, 0.0], np.float32)
+
+
+def test_a_classifier_tells_by_words_and_by_meaning() -> None:
+    made, meant = classifier(), np.array([0.0, 1.0], np.float32)
+
+    assert made.topic(("vol",), plain_vector("")) == "air-travel"
+    assert made.topic(("arbre",), plain_vector("")) is None
+    assert made.topic(("arbre",), meant) == "taxes"
+    assert made.probabilities(("vol", "arbre"), meant).sum() == pytest.approx(1)
+
+
+def test_a_classifier_is_kept_as_it_is(tmp_path: Path) -> None:
+    made = classifier()
+    made.save(tmp_path / "law.npz")
+    read = LawClassifier.load(tmp_path / "law.npz")
+
+    assert (read.features, read.topics, read.threshold) == (made.features, made.topics, made.threshold)
+    for mine, other in ((read.weights, made.weights), (read.rarity, made.rarity), (read.bias, made.bias)):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive"])
+def test_what_is_no_classifier_says_to_fit_it_anew(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "law.npz").write_bytes(content)
+    with pytest.raises(BadInput, match="fit it anew"):
+        LawClassifier.load(tmp_path / "law.npz")
+
+
+def test_a_classifier_is_silent_for_a_law_that_is_loaded() -> None:
+    air = TOPICS["air-travel"]
+    card = CorpusCard(name="law", title="Law", language="fr", elsewhere=(air,))
+    loaded = replace(card, elsewhere=(replace(air, codes=("Loi des airs",)),))
+
+    assert Topics(card, (), FRENCH, classifier(), plain_vector).classify("vol") == (air,)
+    assert Topics(loaded, ("Loi des airs",), FRENCH, classifier(), plain_vector).classify("vol") == ()
+    assert Topics(card, (), FRENCH).classify("vol") == ()
