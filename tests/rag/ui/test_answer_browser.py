@@ -37,6 +37,7 @@ TRIES = 5  # a busy machine may stand still for longer than that; one try in whi
 KEY = "clef-tres-secrete-0123456789"
 WRITE = re.compile("^(?:Choisir les passages|Rédiger une réponse)$")
 PASSAGE = ".st-key-written .pd-quote"
+NEXT = "Votre question suivante"
 WIDE = pytest.param(1280, marks=pytest.mark.slow)  # the phone is the harder one, and is always driven
 # test_accessibility.py drives the first six of these states too; the others differ from "dead" in words alone
 ELSEWHERE = {"offered", "doubtful", "urgent", "personal", "written", "dead"}
@@ -124,15 +125,16 @@ def test_every_state_of_an_answer(browser: Browser, fake: Server, state: str, wi
 def test_a_follow_up_is_asked_whole_and_stands_in_the_box(browser: Browser, fake: Server, width: int) -> None:
     with visit(browser, f"{fake.url}/?answers=quoted", viewport={"width": width, "height": 900}) as page:
         ask(page, QUESTION)
-        box = page.get_by_role("textbox", name="Votre question suivante")
+        box = page.get_by_role("textbox", name=NEXT)
         box.fill(FOLLOW_UP)
         box.press("Enter")
         page.wait_for_function(
             "said => document.querySelector('.st-key-question textarea').value.endsWith(said)", arg=FOLLOW_UP
         )
         page.get_by_text("Votre question a été jointe à la précédente").wait_for()
+        # the box stands at the end of the page, and the run that empties it may still be under way
+        page.wait_for_function("name => document.querySelector(`[aria-label='${name}']`).value === ''", arg=NEXT)
         picture(page, "followup", width)
-        assert box.input_value() == ""
         _fits(page)
 
 
