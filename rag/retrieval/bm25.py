@@ -154,7 +154,7 @@ class BM25(ScoredRetriever):
         index.vocab_dict = dict(counts.vocabulary)
         index.scores = {
             "data": matrix.data,
-            "indices": matrix.indices.astype(np.int32),
+            "indices": matrix.indices.astype(np.uint16 if matrix.shape[0] <= 1 << 16 else np.int32),
             "indptr": matrix.indptr.astype(np.int64),
             "num_docs": matrix.shape[0],
         }
