@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag.errors import BadInput
+from rag.errors import BadInput, BadSetting
 
 RECORD = 16 * 2**20  # bytes of a line, row or object: a text of TEXT characters, were each an escape
 TEXT = 1_000_000  # characters of an article or question, 500 pages; building takes 300 bytes for each
@@ -35,12 +35,12 @@ SETTING = "PANDECT_UNPACKED_MB"  # how a host who trusts a file raises `Limits.f
 
 
 def limits(environ: Mapping[str, str] = os.environ) -> Limits:
-    """Return the limits, with the setting of a host; `BadInput` says how that is written."""
+    """Return the limits, with the setting of a host; `BadSetting` says how that is written."""
     text = environ.get(SETTING, "").strip()
     if not text:
         return Limits()
     if not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):
-        raise BadInput(f"{SETTING}: got {text!r}; expected a whole number of megabytes, such as 1024")
+        raise BadSetting(f"{SETTING}: got {text!r}; expected a whole number of megabytes, such as 1024")
     return Limits(free=int(text[:9]) * 10**6)
 
 
