@@ -12,6 +12,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from indexes.cli.terminal import guard_log
 from indexes.store.paths import current_version, file_state
 from rag.errors import PandectError
 from rag.ui import engine_cache, layout, lifecycle, navigation, shell, visits
@@ -85,6 +86,7 @@ if __name__ == "__main__":  # run by Streamlit for each view
     with lifecycle.WORK.one():
         main()
 else:  # imported by its server
+    guard_log()
     try:
         engine_cache.check_settings()
     except PandectError as error:  # the page tells it too, and /health is not well
