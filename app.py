@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from functools import partial
 from importlib import import_module
@@ -11,7 +12,8 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from indexes.store.paths import current_version
+from indexes.cli.terminal import guard_log
+from indexes.store.paths import current_version, file_state
 from rag.errors import PandectError
 from rag.ui import engine_cache, layout, lifecycle, navigation, shell, visits
 from rag.ui.components import notices
@@ -29,7 +31,7 @@ def _open(index: str | None) -> Engine:
 
 def _healthy() -> bool:
     index = os.environ.get("PANDECT_INDEX") or None
-    return engine_cache.healthy(index, current_version(index), _open)
+    return engine_cache.healthy(index, current_version(index), _open, file_state)
 
 
 def _unscripted() -> str:
@@ -50,9 +52,9 @@ def main() -> None:
     header = begin(t) if page == navigation.ASK else None
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
-            engine, version = engine_cache.serving(index, version, _open)
+            engine, version = engine_cache.serving(index, version, _open, file_state)
             feedback_store = engine_cache.feedback()
-            visits.visits()  # a setting that cannot be used is told here
+            visits.visits()  # a setting that cannot be used is told by its name
     except PandectError as error:
         if header is not None:
             header.stage.empty()
@@ -84,5 +86,10 @@ if __name__ == "__main__":  # run by Streamlit for each view
     with lifecycle.WORK.one():
         main()
 else:  # imported by its server
+    guard_log()
+    try:
+        engine_cache.check_settings()
+    except PandectError as error:  # the page tells it too, and /health is not well
+        logging.getLogger(__name__).error("%s", error)
     around = Middleware(shell.Shell, unscripted=_unscripted, healthy=lifecycle.Health(_healthy))
     app = App(__file__, middleware=[around], lifespan=lifecycle.draining)

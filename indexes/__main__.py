@@ -20,7 +20,7 @@ from indexes.cli import arguments as grammar
 from indexes.cli import feedback, graph, results, update
 from indexes.cli.importing import bring_in, prepared
 from indexes.cli.progress import Bars
-from indexes.cli.terminal import explain, say
+from indexes.cli.terminal import explain, guarded, say
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
@@ -37,6 +37,7 @@ from rag.fusion.settings import FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; errors that a person can act on are printed without a traceback."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")

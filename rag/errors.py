@@ -21,6 +21,10 @@ class BadInput(PandectError, ValueError):
     """A file, option or value that cannot be used as it is; names the place and the cure."""
 
 
+class BadSetting(BadInput):
+    """A setting of whoever runs the page or a command that cannot be used; names it."""
+
+
 class MissingIndex(PandectError, FileNotFoundError):
     """No index where one was asked for; names the command that builds it."""
 

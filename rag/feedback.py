@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import cast
 
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput, BadSetting, PandectError
 
 SCHEMA = 1  # PRAGMA user_version; another one is refused, never guessed at
 APPLICATION = 0x50414E44  # "PAND", PRAGMA application_id: no other program's file is written into
@@ -234,15 +234,15 @@ def count_feedback(words: Sequence[FeedbackEntry]) -> Mapping[str, Mapping[Feedb
 def from_environment(environ: Mapping[str, str]) -> Feedback | None:
     """Return where feedback is stored; None where the host has not turned it on.
 
-    PANDECT_FEEDBACK is the file, PANDECT_FEEDBACK_DAYS how long a word is kept (`BadInput` where it is no
-    number), PANDECT_FEEDBACK_COMMENTS=1 offers a free text.
+    PANDECT_FEEDBACK is the file, PANDECT_FEEDBACK_DAYS how long a word is kept (`BadSetting` where it is no
+    such number), PANDECT_FEEDBACK_COMMENTS=1 offers a free text.
     """
     named = environ.get("PANDECT_FEEDBACK", "").strip()
     if not named:
         return None
     days = environ.get("PANDECT_FEEDBACK_DAYS", "").strip() or str(DAYS)
-    if not days.isdecimal():
-        raise BadInput(
+    if not (days.isascii() and days.isdecimal() and 1 <= int(days[:9]) <= MOST_DAYS):
+        raise BadSetting(
             f"PANDECT_FEEDBACK_DAYS={days}: a whole number of days was expected, 1 to {MOST_DAYS:,}"
         )
     comments = environ.get("PANDECT_FEEDBACK_COMMENTS", "").strip().casefold() in ("1", "true", "yes", "on")

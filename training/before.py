@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import statistics
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from time import process_time
 import numpy as np
 
 import indexes
+from indexes.cli.terminal import guarded
 from indexes.corpus.questions import read_questions
 from rag.answer.extractive import Extractor
 from rag.engine.engine import Engine
@@ -208,11 +210,12 @@ def milliseconds(questions: Sequence[Question], engine: Engine) -> Mapping[str, 
     return {name: statistics.median(of) for name, of in taken.items()}
 
 
-def main() -> None:
+@guarded
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the numbers as JSON."""
     parser = argparse.ArgumentParser(prog="python -m training.before", description=__doc__)
     parser.add_argument("--cases", type=Path, required=True, help="folder of the written cases")
-    cases: Path = parser.parse_args().cases
+    cases: Path = parser.parse_args(arguments).cases
     engine = indexes.open("builtin")
     engine.warm()
     builtin, articles = Path(indexes.__file__).parent / "builtin", engine.articles.values()
@@ -236,7 +239,8 @@ def main() -> None:
         "milliseconds": milliseconds(tests, engine),
     }
     print(json.dumps(numbers, indent=1, ensure_ascii=False))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

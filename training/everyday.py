@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import indexes
+from indexes.cli.terminal import guarded
 from indexes.corpus.articles import name, text, texts
 from indexes.formats.jsonl import Record, records
 from indexes.formats.validation import Inspection, SkipReason, UnfitError
@@ -212,6 +213,7 @@ def _lines(found: Sequence[Outcome]) -> Iterator[str]:
         yield f"{trouble:14}" + "".join(f"{cell:>14}" for cell in cells)
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask, print a table and write the record; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m training.everyday", description=__doc__)

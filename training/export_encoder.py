@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import appearing
 from indexes.store import paths
 from indexes.store.manifest import read as read_manifest
@@ -54,6 +55,7 @@ def export_encoder(
     return card
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Export what is named, and say under which licence it goes."""
     top = argparse.ArgumentParser(prog="python -m training.export_encoder", description=__doc__)

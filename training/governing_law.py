@@ -23,11 +23,14 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 import indexes
+from indexes.cli.terminal import guarded
 from indexes.corpus.articles import name, text
 from indexes.corpus.corpus import read
 from indexes.corpus.questions import read_questions
 from indexes.formats.jsonl import records
 from indexes.formats.validation import Inspection
+from indexes.store.manifest import encoder_fingerprint
+from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import locate
 from rag.corpus.out_of_scope import MEANING, LawClassifier, Topics, ngrams
 from rag.engine.engine import Engine
@@ -177,6 +180,7 @@ def _sureness(classifier: LawClassifier, engine: Engine, questions: Sequence[str
     return np.array([1 - classifier.probabilities(engine.analyser.terms(t), v)[0] for t, v in each])
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit, measure and write both."""
     parser = argparse.ArgumentParser(prog="python -m training.governing_law", description=__doc__)
@@ -202,7 +206,8 @@ def _run(output: Path) -> dict[str, Any]:
     answered = [each.question for each in dev if each.kind == "answer"]
     answered += [each.text for each in civil if each.split == "dev"]
     governed = [each.question for each in dev if each.kind == "elsewhere"]
-    classifier = choose(read_bank(), loaded, engine, governed, answered)
+    fingerprint = encoder_fingerprint(read_manifest(*locate("builtin")))
+    classifier = replace(choose(read_bank(), loaded, engine, governed, answered), encoder=fingerprint)
     topics = {
         "before": Topics(engine.card, engine.facets().codes, engine.analyser),
         "now": Topics(engine.card, engine.facets().codes, engine.analyser, classifier, dense(engine).vector),

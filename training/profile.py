@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import read
 from indexes.sources import registry
 from indexes.store import paths
@@ -89,6 +90,7 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, and write it."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from indexes.cli.terminal import guarded
 from rag.errors import BadInput, PandectError
 from rag.screening.danger import CLASSES, LIMITS, classes
 from training.eval.report import commit
@@ -90,6 +91,7 @@ def counts(found: Iterable[Outcome]) -> Mapping[str, Counts]:
     }  # fmt: skip
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a table, write the record if asked to; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m training.screening", description=__doc__)

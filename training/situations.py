@@ -18,6 +18,7 @@ from random import Random
 from typing import Any
 
 import indexes
+from indexes.cli.terminal import guarded
 from indexes.corpus.questions import read_questions
 from rag.corpus.asker_situations import in_front, situations
 from rag.engine.engine import Engine
@@ -102,6 +103,7 @@ def _form(question: Question, form: str, phrases: Mapping[str, tuple[str, str]])
     return in_front({"right": [right], "wrong": [wrong]}.get(form, []), question.text)
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write."""
     builtin = Path(indexes.__file__).parent / "builtin"

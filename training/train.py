@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from indexes.cli.progress import Bars
-from indexes.cli.terminal import explain, say
+from indexes.cli.terminal import explain, guarded, say
 from indexes.store import paths
 from rag.errors import PandectError
 from training.fusion import train as train_fusion
@@ -25,6 +25,7 @@ examples
 """
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; errors that a person can act on are printed without a traceback."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")

@@ -7,6 +7,8 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
+from indexes.cli.terminal import unguarded
+
 SECONDS = 0.1  # between two looks of a bar on a terminal
 SECONDS_IN_A_FILE = 5.0  # in a log, where every look stays
 
@@ -33,7 +35,7 @@ class Bars:
                 desc=what,
                 unit=self._unit,
                 unit_scale=self._unit == "B",
-                file=sys.stderr,
+                file=unguarded(sys.stderr),
                 mininterval=SECONDS if terminal else SECONDS_IN_A_FILE,
                 maxinterval=10 if terminal else 2 * SECONDS_IN_A_FILE,
             )

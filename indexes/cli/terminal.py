@@ -2,20 +2,96 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TextIO, cast
 
 # Escapes that move the cursor or colour what follows, marks that turn the direction of writing, half pairs.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+_OURS = ("app", "indexes", "rag", "training")  # whose loggers quote names, files and errors
+
+
+def printable(text: str) -> str:
+    """Return a text with every character spelt out that would act on a terminal."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class GuardedStream:
+    """A stream of text that spells out what would act on a terminal, and what its encoding lacks."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Guard a stream; `unguarded` is the stream itself, for what draws on the terminal on purpose."""
+        self.unguarded = stream
+
+    def write(self, text: str) -> int:
+        """Write what can be shown."""
+        encoding = getattr(self.unguarded, "encoding", None) or "utf-8"
+        self.unguarded.write(printable(text).encode(encoding, "backslashreplace").decode(encoding))
+        return len(text)
+
+    def writelines(self, lines: Sequence[str]) -> None:
+        """Write what can be shown of each."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the stream has
+        """Return what else a stream has."""
+        return getattr(self.unguarded, name)
+
+
+def _guard(stream: TextIO) -> TextIO:
+    return stream if isinstance(stream, GuardedStream) else cast(TextIO, GuardedStream(stream))
+
+
+def unguarded(stream: TextIO) -> TextIO:
+    """Return the stream beneath a guard, or the stream."""
+    return cast(TextIO, getattr(stream, "unguarded", stream))
+
+
+def guarded(main: Callable[[Sequence[str] | None], int]) -> Callable[..., int]:
+    """Guard what the main function of a command prints and logs; tests/test_terminal.py looks for it at all.
+
+    After an error the guards stay, for then the interpreter prints what is told of it.
+    """
+
+    @wraps(main)
+    def run(arguments: Sequence[str] | None = None) -> int:
+        os.environ.setdefault("PYTHON_COLORS", "0")  # of argparse, from Python 3.14 on
+        before = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = map(_guard, before)
+        status = main(arguments)
+        sys.stdout, sys.stderr = before
+        return status
+
+    run.guarded = True  # type: ignore[attr-defined]
+    return run
+
+
+def guard_log() -> None:
+    """Have the messages of our own loggers spelt out, for a server, whose streams are not ours."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, "guarded", False):
+        return
+
+    def record(*given: Any, **named: Any) -> logging.LogRecord:  # noqa: ANN401 - as logging calls it
+        made = make(*given, **named)
+        if made.name.partition(".")[0] in _OURS:
+            made.msg, made.args = printable(made.getMessage()), ()
+        return made
+
+    record.guarded = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(record)
+
+
 def say(text: object, *, error: bool = False) -> None:
     """Print a line at once, on stderr if it is of an error; what the terminal cannot show is spelt out."""
-    stream = sys.stderr if error else sys.stdout
-    line = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-    stream.flush()
+    print(text, file=_guard(sys.stderr if error else sys.stdout), flush=True)
 
 
 def explain(error: OSError | MemoryError | UnicodeEncodeError, cure: str) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from indexes.corpus.corpus import appearing
-from indexes.formats.limits import LIMITS, Limits, Meter
+from indexes.formats.limits import Limits, Meter
 from rag.errors import BadInput
 
 CHUNK = 2**20
@@ -121,7 +121,7 @@ def safe_name(name: str, where: str) -> PurePosixPath:
     return path
 
 
-def members(path: Path, limits: Limits = LIMITS) -> Iterator[tuple[str, IO[bytes]]]:
+def members(path: Path, limits: Limits | None = None) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the name of each file in a zip or tar and the file, open only until the next one is taken.
 
     Nothing is written and never more than a piece of one file is in memory. What is read is counted, so
@@ -139,7 +139,7 @@ def members(path: Path, limits: Limits = LIMITS) -> Iterator[tuple[str, IO[bytes
             yield from _tarred(path, meter)
 
 
-def unpack(path: Path, folder: Path, limits: Limits = LIMITS) -> Path:
+def unpack(path: Path, folder: Path, limits: Limits | None = None) -> Path:
     """Unpack an archive into a new folder, whole or not at all, and return the folder.
 
     Raises:

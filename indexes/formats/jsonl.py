@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from indexes.formats.limits import BLANK, LIMITS, RECORD, Meter, is_pipe
+from indexes.formats.limits import BLANK, RECORD, Meter, is_pipe
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
@@ -23,6 +23,7 @@ from rag.types import Progress, no_progress
 Record: TypeAlias = Mapping[str, object]
 _Count: TypeAlias = Callable[[bytes], None]
 
+_RECORD = 300  # bytes of memory that an article takes beside its texts
 _EVERY = 1000  # lines between two calls of progress: often enough for a bar, too rare to cost time
 _CHUNK = 2**20  # bytes read at once from a file that has no lines
 _TO_UTF8 = "Save the file as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
@@ -39,22 +40,23 @@ def _finite(text: str) -> float | None:
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 _ASTRAL = re.compile(rb"[\xf0-\xf4]|\\u[dD][89abAB]")  # what lies beyond U+FFFF, in UTF-8 or escaped
+_CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 _LEADING, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 
 def lines(
-    path: Path, inspection: Inspection, progress: Progress = no_progress
+    path: Path, inspection: Inspection, progress: Progress = no_progress, *, escapes: bool = False
 ) -> Iterator[tuple[SourceLocation, bytes]]:
     """Yield each line with its place; gzip is recognised by its first bytes, not by its name.
 
     Only the line feed ends a line, so that U+2028 and the like may stand inside a text. A byte
-    order mark is dropped.
+    order mark is dropped. `escapes` says that the lines are JSON.
 
     Raises:
         BadInput: the file cannot be opened, unpacks to too much, or has a million blank lines in a row; or
             the gzip is damaged and the inspection not lenient (when lenient, the lines before are kept).
     """
-    with _opened(path) as (raw, stream, total, count):
+    with _opened(path, escapes=escapes) as (raw, stream, total, count):
         number = blank = 0
         try:
             while line := stream.readline(RECORD):
@@ -80,14 +82,14 @@ def lines(
 
 
 def texts(
-    path: Path, inspection: Inspection, progress: Progress = no_progress
+    path: Path, inspection: Inspection, progress: Progress = no_progress, *, escapes: bool = False
 ) -> Iterator[tuple[SourceLocation, str]]:
-    """Yield the text of each line with its place; blank lines are passed over.
+    """Yield the text of each line with its place; blank lines are passed over. `escapes`: as in `lines`.
 
     Raises:
         BadInput: as `lines`; or a line is not UTF-8 and the inspection is not lenient.
     """
-    for place, line in lines(path, inspection, progress):
+    for place, line in lines(path, inspection, progress, escapes=escapes):
         text = decode(line, place, inspection)
         if text is not None and text.strip():
             yield place, text
@@ -102,7 +104,7 @@ def records(
         BadInput: as `lines`; or a line is not UTF-8, not JSON or not an object and the inspection
             is not lenient.
     """
-    for place, text in texts(path, inspection, progress):
+    for place, text in texts(path, inspection, progress, escapes=True):
         try:
             record = _DECODER.decode(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
@@ -211,7 +213,7 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
     """Yield the text of a file, a megabyte at a time; bytes that are not UTF-8 become half surrogates."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     line = 1
-    with _opened(path) as (raw, stream, total, count):
+    with _opened(path, escapes=True) as (raw, stream, total, count):
         try:
             while chunk := stream.read(_CHUNK):
                 count(chunk)
@@ -224,7 +226,9 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int, _Count]]:
+def _opened(
+    path: Path, *, escapes: bool = False
+) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int, _Count]]:
     """Open a file; give it as it is, unpacked if it is gzip, its size in bytes, and a counter."""
     if is_pipe(path):
         raise BadInput(f"{path}: a folder, pipe or device came where a file was expected. Give a file.")
@@ -237,20 +241,26 @@ def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, 
     with file as raw:
         packed = raw.peek(2)[:2] == _GZIP
         stream = gzip.GzipFile(fileobj=raw) if packed else raw
-        meter = Meter(path, LIMITS) if packed else None  # what is not packed holds what its size says
+        meter = Meter(path) if packed else None  # what is not packed holds what its size says
 
         def count(part: bytes) -> None:
             if meter is not None:
-                meter.took(len(part) * _width(part))
+                meter.took(_held(part, escapes=escapes))
 
         yield raw, stream, path.stat().st_size, count
 
 
-def _width(part: bytes) -> int:
-    """Return how many bytes a character may take in memory: one beyond Latin-1 widens its whole text."""
-    if _ASTRAL.search(part):
-        return 4
-    return 1 if part.isascii() and b"\\u" not in part else 2
+def _held(part: bytes, *, escapes: bool) -> int:
+    """Return how many bytes a line may take in memory: a character beyond Latin-1 widens its whole text.
+
+    Of JSON's `escapes` six bytes are one character, or half of one.
+    """
+    width = 4 if _ASTRAL.search(part) else 1 if part.isascii() and b"\\u" not in part else 2
+    characters = len(part.translate(None, _CONTINUATION))
+    if not escapes:
+        return width * max(characters, len(part) // 6)  # whatever the bytes are
+    escaped = part.replace(b"\\\\", b"").count(b"\\u")
+    return width * max(characters - 5 * escaped, len(part) // 6) + _RECORD * part.count(b"{")
 
 
 def _damaged(error: Exception, place: SourceLocation, inspection: Inspection) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.formats.jsonl import Record
-from indexes.formats.limits import LIMITS, Meter
+from indexes.formats.limits import Meter
 from indexes.formats.parquet_pages import batch_rows
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput, MissingExtra
@@ -38,8 +38,8 @@ def rows(
         path: a Parquet file.
         inspection: told of damage; what was read before it is kept when lenient.
         required: columns that must be there.
-        texts: columns that hold text if they are there, as the required ones do: bytes that are none are
-            refused, where in other columns they become hexadecimal digits.
+        texts: columns that hold text if they are there, as the required ones do: bytes that are no text
+            are refused, where in other columns they are left out, which the inspection is told.
         progress: called with rows read and rows in all.
 
     Raises:
@@ -63,19 +63,26 @@ def rows(
                     f"{path}: no column {', '.join(missing)}; the columns are: {available}. "
                     "Import with --from parquet --column FIELD=COLUMN."
                 )
-            read = {*required, *texts}
-            total, kept = file.metadata.num_rows, Meter(path, LIMITS)
+            read, left_out = {*required, *texts}, dict[str, tuple[SourceLocation, int]]()
+            total, kept = file.metadata.num_rows, Meter(path)
             for batch in file.iter_batches(batch_size=batch_rows(path, file.metadata)):
                 for row in batch.to_pylist():
                     done += 1
                     kept.took(sum(map(_long, row.values())))
                     place = SourceLocation(path, done)
-                    if binary := [name for name, value in row.items() if name in read and _is_binary(value)]:
-                        problem = f"{', '.join(binary)} holds bytes that are no text in UTF-8"
+                    binary = [name for name, value in row.items() if _is_binary(value)]
+                    if named := [name for name in binary if name in read]:
+                        problem = f"{', '.join(named)} holds bytes that are no text in UTF-8"
                         inspection.refuse(SkipReason.BROKEN_UTF8, place, problem, "Write it as text in UTF-8")
                         continue
+                    for name in binary:
+                        first, count = left_out.get(name, (place, 0))
+                        left_out[name] = first, count + 1
                     yield place, {name: plain(value) for name, value in row.items()}
                 progress("reading", done, total)
+            for name, (first, count) in left_out.items():
+                what = f"{count:,} values left out that are no text (first at {first})"
+                inspection.note(f"column {name}: {what}")
     except BadInput:  # which is a ValueError, as pyarrow's errors are
         raise
     except faults as error:
@@ -134,7 +141,9 @@ def description(path: Path) -> dict[str, str]:
 def _is_binary(value: object) -> bool:
     if isinstance(value, list):
         return any(map(_is_binary, value))
-    return isinstance(value, bytes) and _text(value) == value.hex() != ""
+    if isinstance(value, Mapping):
+        return any(map(_is_binary, value.values()))
+    return isinstance(value, bytes) and _text(value) is None
 
 
 def _long(value: object) -> int:
@@ -145,7 +154,7 @@ def _long(value: object) -> int:
 
 
 def plain(value: object) -> object:
-    """Return a value as one of JSON's types; not-a-number is None, what JSON has no word for is text."""
+    """Return a value as one of JSON's types; not-a-number and bytes that are no text are None."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
@@ -159,12 +168,12 @@ def plain(value: object) -> object:
     return _text(value) if isinstance(value, bytes) else str(value)
 
 
-def _text(value: bytes) -> str:
-    """Return text that its writer did not mark as text; what is none as hexadecimal digits."""
+def _text(value: bytes) -> str | None:
+    """Return text that its writer did not mark as text; None where it is none."""
     try:
         return value.decode()
     except UnicodeDecodeError:
-        return value.hex()
+        return None
 
 
 def _pyarrow() -> tuple[Any, Any]:

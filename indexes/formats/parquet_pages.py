@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from indexes.formats.limits import BATCH, LIMITS, PAGE, Meter
+from indexes.formats.limits import BATCH, SETTING, Meter
 from rag.errors import BadInput
 
 MOST_ROWS = 256  # in memory at once: articles can be long
@@ -38,24 +38,29 @@ def batch_rows(path: Path, metadata: Any) -> int:  # noqa: ANN401  # pyarrow has
     Raises:
         BadInput: a page is too large, or all together unpack to too much.
     """
-    meter, row = Meter(path, LIMITS), 1
+    meter, row = Meter(path), 1
     with path.open("rb") as file:
         for group in range(metadata.num_row_groups):
-            largest = 0  # bytes of a row, of all columns
+            largest = held = 0  # bytes of a row, and of the pages that are open at once, of all columns
             for column in range(metadata.num_columns):
                 chunk = metadata.row_group(group).column(column)
                 delta = _DELTA_BYTES in chunk.encodings
-                sizes = [0]
+                sizes, pages, dictionary = [0], [0], 0
                 for page in _pages(path, file, chunk):
                     meter.took(page.unpacked)
-                    if page.unpacked > PAGE:
-                        size = f"{page.unpacked / 1e6:,.0f} MB"
-                        problem = f"a page of {size} in column {chunk.path_in_schema}"
-                        cure = "Write it anew with smaller pages, or use JSON Lines"
-                        raise BadInput(f"{path}: {problem}, where {PAGE // 2**20} MB is the most. {cure}.")
+                    if page.kind == _DICTIONARY:
+                        dictionary = page.unpacked
+                    else:
+                        pages.append(page.unpacked)
                     whole = page.kind == _DICTIONARY or delta
                     sizes.append(page.unpacked if whole else page.unpacked // page.values)
                 largest += max(sizes)
+                held += dictionary + max(pages)
+                if held > meter.limits.free:
+                    problem = f"pages of {held / 1e6:,.0f} MB at once, up to column {chunk.path_in_schema}"
+                    cure = f"Write it anew with smaller pages, or set {SETTING}={2 * held // 10**6}"
+                    most = meter.limits.free // 10**6
+                    raise BadInput(f"{path}: {problem}, where {most:,} MB is the most. {cure}.")
             row = max(row, largest)
     return max(1, min(MOST_ROWS, BATCH // row))
 

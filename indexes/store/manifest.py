@@ -63,6 +63,15 @@ def libraries(of: Manifest) -> dict[str, str]:
     return found
 
 
+def encoder_fingerprint(of: Manifest) -> str:
+    """Return what tells the vectors and terms of questions from another index's; "" without vectors."""
+    if of.encoder is None:
+        return ""
+    static = {name: file["sha256"] for name, file in of.files.items() if name.startswith("encoder/")}
+    made = [of.analyser["id"], static or of.encoder.get("sha256")]
+    return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
+
+
 def machine() -> str:
     """Return what something was made on: "x86_64, 2 cores, Some Processor 3000"."""
     lines: list[str] = []

@@ -23,7 +23,7 @@ from indexes.corpus.corpus import questions_file, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
 from indexes.corpus.questions import read_cited
 from indexes.store import article_store
-from indexes.store.manifest import FILE, Manifest, libraries, read, verify
+from indexes.store.manifest import FILE, Manifest, encoder_fingerprint, libraries, read, verify
 from indexes.store.paths import builtin, locate
 from indexes.update import term_counts
 from rag.corpus.articles import Articles
@@ -183,6 +183,10 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     if folder == builtin() and governing.is_file():
         with damaged_if_unreadable(folder, cure):
             classifier = LawClassifier.load(governing)
+        if classifier.encoder != encoder_fingerprint(manifest):
+            cure = "python -m training.governing_law --output FOLDER"
+            _log.warning("%s was fitted with another encoder and is not used: run %s", governing, cure)
+            classifier = None
     vector = meaning.vector if meaning is not None else None  # so that a question is encoded once
     notices = Notices(Topics(card, articles.codes.counts, asking, classifier, vector), asking)
     confidence, calibrated = None, folder.parent / CONFIDENCE

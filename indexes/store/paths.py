@@ -151,6 +151,20 @@ def current_version(name_or_path: str | Path | None = None) -> str | None:
         return None
 
 
+def file_state(name_or_path: str | Path | None = None) -> object:
+    """Return what tells that the files of an index, or those beside it, were changed: sizes and times.
+
+    None where they are not there, or cannot be looked at.
+    """
+    try:
+        folder, _ = locate(name_or_path)
+        paths = sorted((*folder.parent.iterdir(), *folder.rglob("*")))
+        found = [(path, path.stat()) for path in paths if path.is_file()]
+    except (PandectError, OSError):
+        return None
+    return [(str(path), at.st_size, at.st_mtime_ns, at.st_ctime_ns, at.st_ino) for path, at in found]
+
+
 def _pointed_to(folder: Path, cure: str) -> Path:
     try:
         version = (folder / CURRENT).read_text(encoding="utf-8").strip()

@@ -53,6 +53,7 @@ class LawClassifier:
     bias: Floats  # (1 + n_topics,)
     topics: tuple[str, ...]  # ids of `Elsewhere`
     threshold: float  # of the probability that another law governs, from which its topic is told
+    encoder: str = ""  # fingerprint of the encoder and the analyser that it was fitted with
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -92,6 +93,7 @@ class LawClassifier:
             bias=self.bias,
             topics=np.array("\n".join(self.topics)),
             threshold=np.array(self.threshold),
+            encoder=np.array(self.encoder),
         )
 
     @classmethod
@@ -110,6 +112,7 @@ class LawClassifier:
                     read["bias"].astype(np.float32),
                     tuple(str(read["topics"]).split("\n")),
                     float(read["threshold"]),
+                    str(read["encoder"]) if "encoder" in read else "",  # none in a file of before
                 )
         except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
             raise BadInput(f"{path} is no classifier of governing law ({error}): fit it anew") from None

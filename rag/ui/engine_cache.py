@@ -12,13 +12,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from rag.errors import DamagedIndex, PandectError, log_failure
+from rag.errors import DamagedIndex, PandectError, StaleIndex, log_failure
 from rag.types import Question
-from rag.ui import memory
+from rag.ui import memory, visits
 
 if TYPE_CHECKING:
     from rag.answer.generation.writer import ModelWriter
@@ -49,46 +49,85 @@ def _in_use() -> dict[str | None, str | None]:
     return {}
 
 
+class _Refusal(NamedTuple):
+    """A version that could not be opened: when, why, and what its files were then."""
+
+    at: float
+    files: object
+    error: PandectError
+
+
 @st.cache_resource(show_spinner=False)
-def _refused() -> dict[tuple[str | None, str | None], float]:
-    """Return when a version could not be opened."""
+def _refused() -> dict[tuple[str | None, str | None], _Refusal]:
+    """Return which versions could not be opened."""
     return {}
 
 
 def serving(
-    index: str | None, version: str | None, open_: Callable[[str | None], Engine]
+    index: str | None,
+    version: str | None,
+    open_: Callable[[str | None], Engine],
+    state: Callable[[str | None], object],
 ) -> tuple[Engine, str | None]:
     """Return the engine of the version in use, and that version; where it cannot be opened, the last one's.
 
     A pointer that is missing for seconds, or a version that is damaged, takes no law from those who ask: the
-    log tells, and the law that is open goes on. A version of None is not known now.
+    log tells, and the law that is open goes on. A version of None is not known now. `state` tells sizes and
+    times of the files: while they are the same, what was damaged is not hashed again for each view.
 
     Raises:
         PandectError: it cannot be opened, and none was open before.
     """
     in_use, refused, now = _in_use(), _refused(), time.monotonic()
     last = in_use.get(index)
-    lately = now - refused.get((index, version), -AGAIN) < AGAIN
+    refusal = refused.get((index, version))
+    lately = refusal is not None and now - refusal.at < AGAIN
     if last is not None and last != version and (version is None or lately):
+        return engine(index, last, open_), last
+    files = state(index) if refusal is not None or last != version or last is None else None
+    if refusal is not None and files is not None and refusal.files == files:
+        if last is None or last == version:
+            raise refusal.error.with_traceback(None)
         return engine(index, last, open_), last
     try:
         found = engine(index, version, open_)
         if fault := found.fault:  # found while it served
             raise DamagedIndex(fault)
     except PandectError as error:
+        # what the system refused, such as one more open file, may be there again without a change
+        found_out = isinstance(error, DamagedIndex | StaleIndex) and not isinstance(error.__cause__, OSError)
+        refused[index, version] = _Refusal(now, files if found_out else None, error)
         if last is None or last == version:
             raise
-        refused[index, version] = now
         _log.error("%s; the version before goes on", error)
         return engine(index, last, open_), last
+    refused.pop((index, version), None)
     in_use[index] = version
     return found, version
 
 
-def healthy(index: str | None, version: str | None, open_: Callable[[str | None], Engine]) -> bool:
-    """Return whether an example question finds an article; `PandectError` where there is no law."""
+def check_settings() -> None:
+    """Raise `BadInput` of the first setting of this process that cannot be used."""
+    from rag.answer.generation.settings import read, read_judge
+
+    feedback()
+    visits.visits()
+    secrets = st.secrets.to_dict() if st.secrets.load_if_toml_exists() else {}
+    writer = read(os.environ, secrets)
+    if writer is not None:
+        read_judge(writer, os.environ, secrets)
+
+
+def healthy(
+    index: str | None,
+    version: str | None,
+    open_: Callable[[str | None], Engine],
+    state: Callable[[str | None], object],
+) -> bool:
+    """Return whether the settings can be used and an example question finds an article; the log says why."""
     try:
-        found, _ = serving(index, version, open_)
+        check_settings()
+        found, _ = serving(index, version, open_, state)
     except PandectError as error:
         _log.error("%s", error)
         return False

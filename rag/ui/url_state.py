@@ -21,8 +21,8 @@ def follow(key: str, read: Callable[[Sequence[str]], object], default: object) -
     values = tuple(st.query_params.get_all(key))
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_ADDRESS, {})
     if values == known.get(key, ()) and key in st.session_state:
-        # Streamlit tells the browser of a value only in the run that set it. A box whose code comes over a slow
-        # line after that run would start empty, and send that as a choice.
+        # Streamlit tells the browser of a value only in the run that set it. A box whose code comes over a
+        # slow line after that run would start empty, and send that as a choice.
         st.session_state[key] = st.session_state[key]
         return
     if not values and key not in st.session_state and known.get(key):

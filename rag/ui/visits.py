@@ -6,14 +6,15 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 import streamlit as st
 
 from rag.answer.generation.rate_limit import Rate, RateLimits
-from rag.errors import BadInput
+from rag.errors import BadInput, BadSetting
 
 HEADER = "PANDECT_ADDRESS_HEADER"
+PROXIES = "PANDECT_PROXIES"
 SEARCHES = "PANDECT_SEARCHES_PER_ADDRESS"
 FEEDBACK = "PANDECT_FEEDBACK_PER_ADDRESS"
 _USUAL = {SEARCHES: "120/minute", FEEDBACK: "50/hour"}  # a class or a library behind one address searches on
@@ -27,11 +28,21 @@ class Visits:
 
     searches: RateLimits
     feedback: RateLimits
+    proxies: tuple[IPv4Network | IPv6Network, ...] = ()  # whose header is read, besides this machine's
 
 
 def from_environment(environ: Mapping[str, str]) -> Visits:
-    """Return the limits that a host has set; `BadInput` says which setting cannot be used."""
-    return Visits(_limits(environ, SEARCHES), _limits(environ, FEEDBACK))
+    """Return the limits that a host has set; `BadSetting` says which cannot be used."""
+    return Visits(_limits(environ, SEARCHES), _limits(environ, FEEDBACK), _proxies(environ))
+
+
+def _proxies(environ: Mapping[str, str]) -> tuple[IPv4Network | IPv6Network, ...]:
+    text = environ.get(PROXIES, "")
+    try:
+        return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
+    except ValueError:
+        expected = "expected addresses or networks with commas between, such as 10.0.0.7, 10.1.0.0/16"
+        raise BadSetting(f"{PROXIES}: got {text!r}; {expected}") from None
 
 
 def _limits(environ: Mapping[str, str], setting: str) -> RateLimits:
@@ -39,7 +50,7 @@ def _limits(environ: Mapping[str, str], setting: str) -> RateLimits:
     try:
         return RateLimits(per_address=Rate.parse(text))
     except BadInput as error:
-        raise BadInput(f"{setting}: got {text!r}; {error}") from None
+        raise BadSetting(f"{setting}: got {text!r}; {error}") from None
 
 
 @st.cache_resource(show_spinner=False)
@@ -53,13 +64,24 @@ def address() -> str | None:
 
     Behind a proxy everybody would come from it. So PANDECT_ADDRESS_HEADER names the header that it sends,
     such as X-Forwarded-For; the last address in it is the one that the proxy itself saw. Anybody may send a
-    header: unless a host names one, none is read.
+    header: it is read of connections from this machine and from PANDECT_PROXIES alone.
     """
-    header = os.environ.get(HEADER, "").strip()
-    if not header:
-        return network(st.context.ip_address)
+    header, peer = os.environ.get(HEADER, "").strip(), st.context.ip_address
+    if not header or not _is_proxy(peer):
+        return network(peer)
     sent = st.context.headers.get_all(header)
-    return network(sent[-1].rpartition(",")[2].strip() if sent else st.context.ip_address)
+    return network(sent[-1].rpartition(",")[2].strip() if sent else peer)
+
+
+def _is_proxy(peer: str | None) -> bool:
+    if peer is None:  # so Streamlit tells of this machine
+        return True
+    try:
+        found = ip_address(peer)
+    except ValueError:
+        return False
+    found = getattr(found, "ipv4_mapped", None) or found
+    return found.is_loopback or any(found in each for each in visits().proxies)
 
 
 def network(text: str | None) -> str | None:

@@ -48,7 +48,7 @@ class Tally:
 
 def case(target: str, seed: int, number: int, folder: Path) -> Case:
     """Make a case anew."""
-    chance = Random(f"{target} {seed} {number}")  # noqa: S311 - a draw, no secret
+    chance = Random(f"{target} {seed} {number}")
     return xml_case(target, chance, folder) if target in IMPORTERS else text_case(target, chance)
 
 

@@ -21,6 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from indexes.cli.terminal import guarded
 from indexes.sources import registry
 from indexes.store.atomic import replacing
 from indexes.store.paths import builtin
@@ -40,6 +41,7 @@ PROFILED = 30.0  # seconds
 _T = TypeVar("_T")
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was measured, a line a figure.
 

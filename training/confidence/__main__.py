@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from indexes.builtin_corpus import read_test_questions
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus, appearing, read, to_learn_from
 from indexes.corpus.questions import read_questions
 from indexes.store import paths
@@ -124,6 +125,7 @@ def _everyday(corpus: Corpus) -> Iterator[Question]:
                 yield Question(each.id, each.question, gold, kind, split=each.split)
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit, measure, print, write."""
     typed = list(sys.argv[1:] if arguments is None else arguments)

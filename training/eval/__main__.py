@@ -14,6 +14,7 @@ from pathlib import Path
 from indexes.build.encoder_choice import FIT_FROM
 from indexes.build.fit_settings import refuse_no_fit
 from indexes.cli.progress import Bars
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus
 from indexes.store import paths
 from indexes.store.open_index import open_index
@@ -176,6 +177,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the files."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import to_learn_from
 from indexes.corpus.questions import read_questions
 from indexes.sources import registry
@@ -136,6 +137,7 @@ def _with(settings: BenchSettings, name: str, value: float) -> BenchSettings:
     return replace(settings, bm25=replace(settings.bm25, weights=weights))
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Tune on the questions given and write the file."""
     top = argparse.ArgumentParser(prog="python -m training.tune", description=__doc__)

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from indexes.cli.progress import Bars
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.sources import registry
 from rag.errors import BadInput, PandectError
@@ -127,6 +128,7 @@ def rankings(
     return runs
 
 
+@guarded
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 2 after a bad argument."""
     args = _parser().parse_args(argv)

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import HELD_OUT, read
 from indexes.corpus.questions import read_questions
 from indexes.store.paths import builtin, locate
@@ -30,6 +31,7 @@ from training.pages.serving import served
 from training.pages.visitor import Visitor
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print what was measured, and keep it where it is wanted."""
     raw = argparse.RawDescriptionHelpFormatter

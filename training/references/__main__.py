@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from indexes.cli.terminal import guarded
 from indexes.sources import registry
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput, PandectError
@@ -87,6 +88,7 @@ def against_markup(path: Path, make: Make) -> tuple[dict[str, Any], list[Differe
     return numbers, differences
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None, make: Make | None = None) -> int:
     """Measure, print, write."""
     raw = argparse.RawDescriptionHelpFormatter

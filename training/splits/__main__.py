@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus
 from indexes.corpus.questions import read_questions
 from indexes.sources import registry
@@ -125,6 +126,7 @@ def fixed(questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(ids) for name, ids in parts.items()}
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the folds that were asked for, write them, and say what they are."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from indexes.cli.progress import Bars
+from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import to_learn_from
 from indexes.corpus.questions import question_record, read_questions
 from indexes.formats.jsonl import dump, write_lines
@@ -34,6 +35,7 @@ from training.synthetic import prompts
 from training.synthetic.questions import WAYS, accept_replies, estimate, plans
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Estimate, or write the questions and the file."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")

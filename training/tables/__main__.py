@@ -39,6 +39,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from indexes.cli.terminal import guarded
 from training.answers.check import answer_table, sentence_table
 from training.tables import neural, pages
 from training.tables.fusion import fusions, helped
@@ -209,6 +210,7 @@ def filled(text: str, results: Path = RESULTS) -> str:
     return MARKED.sub(made, text)
 
 
+@guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables of the files named, or put them into documents."""
     raw = argparse.RawDescriptionHelpFormatter

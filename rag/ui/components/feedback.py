@@ -28,6 +28,9 @@ _PRIVACY = N_(
     "If you send this, the machine that runs this page keeps it for {time}: the day, the articles found, the "
     "one you mean, and your reason. Whoever runs the page can read it. Nothing about you is kept."
 )
+_SHARED = N_(
+    "From this connection, which others may share, enough was sent for now. You may try again later."
+)
 _LIST = ""  # among article ids: the whole list
 _KEYS = ("feedback_on", "feedback_reason", "feedback_question", "feedback_comment")
 _ABOUT, _SENT = "feedback_about", "feedback_sent"  # in the session
@@ -102,8 +105,10 @@ def _thanks(feedback: Feedback, word: FeedbackEntry | None, t: Interface) -> str
         return t("Choose first what you would like to say.")
     sent: set[FeedbackEntry] = st.session_state.setdefault(_SENT, set())
     if word not in sent:
-        if len(sent) >= MOST or visits.visits().feedback.take(address=visits.address()) > 0:
+        if len(sent) >= MOST:
             return t("Thank you, that is enough from one reader.")
+        if visits.visits().feedback.take(address=visits.address()) > 0:
+            return t(_SHARED)
         try:
             feedback.keep(word)
         except FeedbackNotSaved as error:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from rag.corpus.card import CorpusCard, Elsewhere, Step
 from rag.engine.result import Result
-from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
+from rag.errors import BadSetting, DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
 from rag.screening.decision import Decision, DecisionReason
 from rag.screening.emergencies import Danger, call_line, help_for
 from rag.screening.lay_terms import FRENCH, french_terms, question_language
@@ -262,14 +262,19 @@ def draw_failure(error: PandectError, t: Interface) -> None:
         case StaleIndex():
             title = t("The index is out of date")
             reason = t("It was built for another state of the law or of this program.")
+        case BadSetting():
+            title = t("A setting of this page is wrong")
+            reason = t("Nothing is searched until whoever runs this page has put it right.")
         case _:
             title = t("The index cannot be opened")
             reason = t("The page found it, and could not read it.")
     _log_once(str(error))
     message = without_paths(str(error))
-    explained = tag("p", t.sentences(reason, t("Whoever runs this page can type:")))
+    typing = not isinstance(error, BadSetting)  # no command puts a setting right
+    explained = tag("p", t.sentences(reason, *([t("Whoever runs this page can type:")] if typing else [])))
     st.html(tag("div", tag("h2", title), explained, class_="pd-box", role="status"))
-    st.code(command(message), language=None)
+    if typing:
+        st.code(command(message), language=None)
     st.html(folded(t("What the program says"), tag("pre", message, lang="en"), class_="pd-whole"))
     st.button(t("Try again"), key="again")
 

@@ -234,10 +234,18 @@ def _restart() -> None:
 
 
 def draw_question(
-    t: Interface, law: str, box: ChoiceBox, offers: Mapping[str, SituationSentence] = MappingProxyType({})
+    t: Interface,
+    law: str,
+    box: ChoiceBox,
+    offers: Mapping[str, SituationSentence] = MappingProxyType({}),
+    *,
+    told: bool = False,
 ) -> Sequence[SituationSentence]:
-    """Draw in the question box what depends on the law, and return what the person says of themselves."""
-    if other := other_language(law, t):
+    """Draw in the question box what depends on the law, and return what the person says of themselves.
+
+    `told`: the law's language is told of the question that was asked, and not once more here.
+    """
+    if not told and (other := other_language(law, t)):
         box.hint.html(join(tag("p", other, class_="pd-spoken"), _hint(t)))
     with box.status:
         return _draw_chips(offers, t)

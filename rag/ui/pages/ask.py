@@ -51,15 +51,16 @@ def render(
     header = header or begin(t)
     shared = header.shared
     offers = question_form.offered(engine, t)
-    situation = question_form.draw_question(t, engine.card.language, header.box, offers)
+    typed: str | None = st.session_state.get("asked")
+    own, was_cut = question_form.shorten(typed or "")
+    told = shared is None and bool(notices.foreign_language(own, engine.card.language))
+    situation = question_form.draw_question(t, engine.card.language, header.box, offers, told=told)
     if shared is not None and permalink.link_closed():
         shared = None
     with header.options:
         options = question_form.draw_options(engine, t)
     where = question_form.regional_filter(situation, options.where)
     options = replace(options, where=where, chosen=options.chosen or where != options.where)
-    typed: str | None = st.session_state.get("asked")
-    own, was_cut = question_form.shorten(typed or "")
     question = in_front([each.says for each in situation], own)
     page = _result_page(engine, t, options, answers, typed or "", own, question) if question else None
     if was_cut:

@@ -246,7 +246,7 @@ def test_columns_make_a_table_and_what_is_not_recognised_names_from(capsys: Scre
 
 
 def test_a_file_that_breaks_off_is_never_lost_silently(capsys: Screen, tmp_path: Path) -> None:
-    noise = random.Random(7)  # noqa: S311  # so that gzip cannot make it small
+    noise = random.Random(7)  # so that gzip cannot make it small
     lines = [
         {"id": i, "code": "C", "article_no": i, "text": f"{noise.getrandbits(8000):x}"} for i in range(40)
     ]

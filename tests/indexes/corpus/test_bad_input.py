@@ -245,7 +245,7 @@ def _flipped(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("damage", [_cut, _flipped, lambda content: content + b"tail"])
 def test_damaged_gzip(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
-    noise = random.Random(7)  # noqa: S311  # so that gzip cannot make it small
+    noise = random.Random(7)  # so that gzip cannot make it small
     records = [{**GOOD, "id": i, "text": f"{noise.getrandbits(8000):x}"} for i in range(40)]
     path = folder(tmp_path, b"")
     (path / "articles.jsonl").unlink()

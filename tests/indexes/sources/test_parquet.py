@@ -83,18 +83,19 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
 
 def test_values_of_json() -> None:
     value = {1: (date(2020, 1, 2), b"\xff", float("inf"), Decimal("1.5")), "at": datetime(2020, 1, 2, 3)}
-    assert plain(value) == {"1": ["2020-01-02", "ff", None, "1.5"], "at": "2020-01-02T03:00:00"}
+    assert plain(value) == {"1": ["2020-01-02", None, None, "1.5"], "at": "2020-01-02T03:00:00"}
 
 
 def test_text_that_is_not_marked_as_text(tmp_path: Path) -> None:
     """Many writers have no type for text: it was imported as hexadecimal digits, and nobody was told."""
     good = {"id": [b"1"], "code": [b"A"], "headings": [["Livre é".encode()]], "image": [b"\xff\x00"]}
     path = table(tmp_path / "law.parquet", **good, text=["Le four est chauffé.".encode()])
-    corpus, _ = load("parquet", path, language="fr")
+    corpus, report = load("parquet", path, language="fr")
     [article] = corpus.articles
     assert (article.id, article.code, article.headings) == ("1", "A", ("Livre é",))
     assert article.text == "Le four est chauffé."
-    assert corpus.extras == {"1": {"image": "ff00"}}
+    assert corpus.extras == {}
+    assert report.notes == (f"column image: 1 values left out that are no text (first at {path}:1)",)
 
 
 @pytest.mark.parametrize("column", [[], ["text=contenu"]])

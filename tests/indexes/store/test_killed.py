@@ -131,7 +131,7 @@ def test_build_killed_before_each_of_its_steps(home: Path, worker: Worker) -> No
 def test_build_killed_at_any_moment(home: Path, worker: Worker, kills: int) -> None:
     install(edition(0))
     seconds = worker(*BUILD, pause=PAUSE)["seconds"]
-    before, chance, killed, switched = edition(0).sha256, random.Random(11), 0, 0  # noqa: S311
+    before, chance, killed, switched = edition(0).sha256, random.Random(11), 0, 0
     for n in range(1, 10 * kills):
         wanted = put_corpus(n)
         # spread evenly over the whole of a build, each moment a little by chance
@@ -189,7 +189,7 @@ def test_import_and_build_killed_at_any_moment(
     options = ("--replace", "--name", "village", "--build", "--encoder", "none")
     seconds = worker("import", _sources(tmp_path, 0), *options, pause=PAUSE)["seconds"]
     corpus = index = edition(0).sha256
-    chance, killed = random.Random(12), 0  # noqa: S311
+    chance, killed = random.Random(12), 0
     for n in range(1, 10 * kills):
         wanted = edition(n).sha256
         moment = ((n % 10) + chance.random()) / 10 * seconds
@@ -284,7 +284,7 @@ def test_rollback_killed_before_each_of_its_steps(home: Path, worker: Worker) ->
 @pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_whatever_is_killed_at_any_moment(home: Path, worker: Worker, tmp_path: Path, kills: int) -> None:
     install(edition(0), settings=FIT)
-    chance, now = random.Random(13), edition(0).sha256  # noqa: S311
+    chance, now = random.Random(13), edition(0).sha256
     killed = dict.fromkeys(("update", "rollback", "build", "import"), 0)
     longest = dict.fromkeys(killed, 0.5)  # seconds of a command that was left alone
     for n in range(1, 10 * kills):

@@ -408,3 +408,21 @@ def test_removing(home: Path) -> None:
     assert paths.names() == ["town"]
     assert versions.remove("town")
     assert not [p for kind in ("corpora", "indexes") for p in (home / kind).iterdir()]
+
+
+def test_a_classifier_of_another_encoder_is_left_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    shipped = paths.builtin()
+    assert indexes.open("builtin").notices.topics._classifier is not None
+    assert not caplog.messages
+    copy = Path(shutil.copytree(shipped.parent, tmp_path / "builtin"))
+    monkeypatch.setattr(open_index, "builtin", lambda: copy / "index")
+    monkeypatch.setattr(paths, "builtin", lambda: copy / "index")
+    law = open_index.LawClassifier.load(copy / open_index.GOVERNING_LAW)
+    for fingerprint in ("0" * 64, ""):  # "": a file of before
+        replace(law, encoder=fingerprint).save(copy / open_index.GOVERNING_LAW)
+        caplog.clear()
+        assert indexes.open("builtin").notices.topics._classifier is None
+        [line] = caplog.messages
+        assert "was fitted with another encoder and is not used: run python -m training.governing_law" in line

@@ -428,7 +428,9 @@ def classifier(threshold: float = 0.5) -> LawClassifier:
     """Of one feature, "vol", which leads to air travel, and of vectors of two numbers."""
     weights = np.array([[0.0, 9.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 4.0]], np.float32)
     bias = np.array([2.0, 0.0, 0.0], np.float32)
-    return LawClassifier(("vol",), np.ones(1, np.float32), weights, bias, ("air-travel", "taxes"), threshold)
+    return LawClassifier(
+        ("vol",), np.ones(1, np.float32), weights, bias, ("air-travel", "taxes"), threshold, "f1"
+    )
 
 
 def plain_vector(_: str) -> Floats:
@@ -450,6 +452,7 @@ def test_a_classifier_is_kept_as_it_is(tmp_path: Path) -> None:
     read = LawClassifier.load(tmp_path / "law.npz")
 
     assert (read.features, read.topics, read.threshold) == (made.features, made.topics, made.threshold)
+    assert read.encoder == made.encoder == "f1"
     for mine, other in ((read.weights, made.weights), (read.rarity, made.rarity), (read.bias, made.bias)):
         np.testing.assert_array_equal(mine, other)
 

@@ -133,7 +133,9 @@ def test_a_follow_up_is_asked_whole_and_stands_in_the_box(browser: Browser, fake
         )
         page.get_by_text("Votre question a été jointe à la précédente").wait_for()
         # the box stands at the end of the page, and the run that empties it may still be under way
-        page.wait_for_function("name => document.querySelector(`[aria-label='${name}']`).value === ''", arg=NEXT)
+        page.wait_for_function(
+            "name => document.querySelector(`[aria-label='${name}']`).value === ''", arg=NEXT
+        )
         picture(page, "followup", width)
         _fits(page)
 

@@ -200,7 +200,7 @@ def test_a_hostile_address_does_nothing(browser: Browser, app: Server, address: 
 
 
 def test_a_slow_line_takes_no_choice_for_one_that_was_made(browser: Browser, app: Server) -> None:
-    """Streamlit loads the box of the day apart; it may come after the run that set it, and once came empty."""
+    """Streamlit loads the box of the day apart; it may come after the run that set it, once empty."""
     with visit(browser, f"{app.url}/browse?lang=en") as page:
         held: list[Route] = []
         page.route("**/DateInput.*.js", lambda route: held.append(route))

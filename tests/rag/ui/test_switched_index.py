@@ -13,6 +13,8 @@ import indexes
 from indexes.__main__ import main
 from indexes.build.build import BuildSettings, build
 from indexes.corpus.corpus import Corpus, write
+from indexes.store import manifest
+from indexes.store.paths import file_state
 from indexes.store.versions import new_corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article
@@ -99,8 +101,31 @@ def test_an_index_that_cannot_be_opened_for_a_while_takes_no_law_from_who_asks(
     another = AppTest.from_file(APP, default_timeout=60)
     checked(another.run())
     assert "le dimanche" in shown(ask(another, QUESTION))  # whoever comes now is answered too
-    assert engine_cache.healthy("mare", None, indexes.open)
+    assert engine_cache.healthy("mare", None, indexes.open, file_state)
 
     (folder / "CURRENT").write_text(current)
     assert "le dimanche" in shown(ask(app, QUESTION + " Vraiment ?"))
     assert len(opened) == 1
+
+
+def test_a_damaged_index_is_hashed_once_until_its_files_change(
+    opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "home" / "indexes" / "mare"
+    version = folder / (folder / "CURRENT").read_text().strip()
+    file = version / "corpus" / "articles.jsonl"
+    for cached in (engine_cache.engine, engine_cache._in_use, engine_cache._refused):  # of other tests
+        cached.clear()
+    good = file.read_bytes()
+    file.write_bytes(good.replace(b"dimanche", b"dimanchE"))
+    hashed: list[Path] = []
+    monkeypatch.setattr(manifest, "digest", lambda path, of=manifest.digest: hashed.append(path) or of(path))
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.context["locale"] = "fr-FR"
+    for _ in range(3):
+        app.run()
+        assert "endommagé" in "".join(block.body for block in app.html)
+    once = hashed.count(file)
+    file.write_bytes(good)
+    assert "le dimanche" in shown(ask(app.run(), QUESTION))
+    assert (once, hashed.count(file)) == (1, 2)

@@ -187,7 +187,7 @@ def _by_ranx(case: dict[str, Any]) -> dict[str, list[float]]:
 
 
 if __name__ == "__main__":
-    drawn = random.Random(11)  # noqa: S311
+    drawn = random.Random(11)
     cases = [_random_case(drawn) for _ in range(200)]
     lines = [json.dumps(case | {"ranx": _by_ranx(case)}) for case in cases]
     FIXTURE.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
