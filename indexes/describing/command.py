@@ -11,7 +11,7 @@ from indexes.describing.datacard import DataCard, data_card
 from indexes.describing.description import Description
 from indexes.describing.measure import measure, units
 from indexes.describing.plots import plots
-from indexes.describing.tables import as_csv, as_markdown, as_text, tables
+from indexes.describing.tables import as_csv, as_markdown, as_text, plain_markdown, tables
 from indexes.store import paths
 from rag.errors import BadInput, MissingIndex
 from rag.types import Progress, no_progress
@@ -83,7 +83,7 @@ def write(of: Description, card: DataCard, folder: Path) -> None:
             (part / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8", newline="")
         for name, svg in drawn.items():
             (part / name).write_text(svg, encoding="utf-8")
-        parts = [f"# {of.card.title}", *map(as_markdown, tables(of)), "## Plots"]
+        parts = [f"# {plain_markdown(of.card.title)}", *map(as_markdown, tables(of)), "## Plots"]
         parts += [f"![{name.removesuffix('.svg').replace('_', ' of ')}]({name})" for name in drawn]
         (part / "description.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         record = json.dumps(of.to_json(), ensure_ascii=False, indent=1)

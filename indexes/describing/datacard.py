@@ -16,7 +16,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from indexes.describing.description import Description
-from indexes.describing.tables import Share, Table, as_markdown, format_cell
+from indexes.describing.tables import Share, Table, as_markdown, format_cell, plain_markdown
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import licence_of, provenance
 from rag.errors import BadInput
@@ -71,10 +71,10 @@ class DataCard:
     def markdown(self) -> str:
         """Return datacard.md."""
         card = self.of.card
-        title = f"# Data card: {_plain(card.title)}"
+        title = f"# Data card: {plain_markdown(card.title)}"
         lines = [title, "", f"{_SCHEME}.", "", as_markdown(_identity(self.of)), ""]
         for section in self.sections:
-            lines += [f"## {section.title}", "", _plain(section.text or f"*{GAP}*"), ""]
+            lines += [f"## {section.title}", "", plain_markdown(section.text or f"*{GAP}*"), ""]
         if self.gaps:
             named = "; ".join(section.title.lower() for section in self.gaps)
             lines += ["## Not stated", "", f"Nobody has said: {named}.", ""]
@@ -193,8 +193,3 @@ def _licence(card: CorpusCard) -> str | None:
     at = f" Its text: {card.licence_url}" if card.licence_url else ""
     source = f" To be named: {card.source}." if card.source else ""
     return f"{licence.named}. {licence.plain}{at}{source}"
-
-
-def _plain(text: str) -> str:
-    """Return a text on one line that makes no markup of its own: a card may come from anybody."""
-    return " ".join(text.split()).replace("<", "&lt;")

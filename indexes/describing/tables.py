@@ -30,6 +30,7 @@ class Share:
 
 
 Cell: TypeAlias = str | int | float | Share | None
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -100,12 +101,21 @@ def grid(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Return all rows as they are: fractions, no thousands apart, empty for what is not there."""
+    """Return all rows as they are: fractions, no thousands apart, empty for what is not there.
+
+    Of a text that a spreadsheet would take for a formula an apostrophe stands in front.
+    """
     written = io.StringIO()
     rows = csv.writer(written)  # its own line ends: with them it quotes a carriage return too
     rows.writerow(table.columns)
-    rows.writerows([cell.value if isinstance(cell, Share) else cell for cell in row] for row in table.rows)
+    rows.writerows(map(_csv_cell, row) for row in table.rows)
     return written.getvalue()
+
+
+def _csv_cell(cell: Cell) -> Cell:
+    if isinstance(cell, Share):
+        return cell.value
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def columns(text: str) -> int:
@@ -152,7 +162,13 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return plain_markdown(text.replace("\\", "\\\\").replace("|", "\\|"))
+
+
+def plain_markdown(text: str) -> str:
+    """Return a text on one line where nothing becomes an element or a link: anybody may write a card."""
+    line = "".join(c for c in " ".join(text.split()) if c.isprintable())  # no escapes of a terminal
+    return line.replace("<", "&lt;").replace("[", "\\[")
 
 
 Row: TypeAlias = tuple[Cell, ...]

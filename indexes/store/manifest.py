@@ -47,6 +47,7 @@ class Manifest:
     files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # path -> bytes, sha256
     format: int = FORMAT
     previous: str | None = None  # the version that was in use before; None: none was, or nobody wrote it down
+    checksum: str | None = None  # SHA-256 of all the rest; None: an earlier release wrote it
 
 
 def libraries(of: Manifest) -> dict[str, str]:
@@ -105,15 +106,23 @@ def stamp(manifest: Manifest, folder: Path, known: Mapping[str, str] | None = No
     record["previous"] = manifest.previous if before == manifest.version else before
     if record["previous"] is None:
         del record["previous"]
+    record["checksum"] = _checksum(record)
     (folder / FILE).write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return Manifest(**record)
+
+
+def _checksum(record: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what a manifest says, whatever its checksum."""
+    rest = {key: value for key, value in record.items() if key != "checksum"}
+    text = json.dumps(rest, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read(folder: Path, rebuild: str) -> Manifest:
     """Read the manifest of an index folder; `rebuild` is the command that makes it again, for the error.
 
     Raises:
-        DamagedIndex: the manifest is missing, not readable, or lacks an entry.
+        DamagedIndex: the manifest is missing, not readable, not what was written, or lacks an entry.
         StaleIndex: another format than this version reads.
     """
     path = folder / FILE
@@ -129,6 +138,8 @@ def read(folder: Path, rebuild: str) -> Manifest:
         wanted["files"] = {name: {"bytes": int, "sha256": str} for name in record["files"]}
         if manifest.previous is not None:
             wanted["previous"] = str
+        if manifest.checksum is not None:  # a flipped bit may leave every entry of its kind
+            wanted["checksum"] = str
         if manifest.encoder is not None:
             static = manifest.encoder["kind"] == "static"
             wanted["encoder"] = {"kind": str, "name": str} | ({} if static else {"options": dict})
@@ -137,6 +148,8 @@ def read(folder: Path, rebuild: str) -> Manifest:
         raise DamagedIndex(f"{path} lacks or has an unknown entry ({error}): run {rebuild}") from error
     if odd is not None:
         raise DamagedIndex(f"{path} has another {odd} than an index writes: run {rebuild}")
+    if manifest.checksum not in (None, _checksum(record)):
+        raise DamagedIndex(f"{path} is not what was written (another checksum): run {rebuild}")
     return manifest
 
 

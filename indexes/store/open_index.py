@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 from indexes.build import legislative_graph, query_expansion
@@ -135,7 +136,7 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     """
     with damaged_if_unreadable(folder, cure):
         law = _read_law(folder, manifest, cure)
-    card, articles = law.card, law.articles
+    articles = law.articles
     if law.sha256 != manifest.corpus["sha256"]:
         raise StaleIndex(
             f"{manifest.name} was built from corpus {manifest.corpus['sha256'][:8]}…, "
@@ -149,25 +150,32 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
             f"index {manifest.name} was built with {', '.join(other)}; it should serve all the same",
             stacklevel=4,  # whoever called open_index
         )
-    order, mask = articles.order, Mask(articles)
+    with damaged_if_unreadable(folder, cure):
+        order, mask = articles.order, Mask(articles)
+    meaning = _meaning(folder, manifest, analyser, order, mask, cure)
+    with damaged_if_unreadable(folder, cure):
+        return _put_together(folder, manifest, law, analyser, mask, meaning)
+
+
+def _put_together(
+    folder: Path, manifest: Manifest, law: _Law, analyser: Analyser, mask: Mask, meaning: Dense | None
+) -> Engine:
+    card, articles = law.card, law.articles
+    order = articles.order
     sections = cache(partial(Sections.of, articles, order))  # made when first looked at
     learnt = to_learn_from(law.questions)
-    with damaged_if_unreadable(folder, cure):
-        # people's own words say more than what stands before an article
-        before = None if learnt else lambda: sections().numbers
-        keyword = BM25.load(folder / "bm25", order, mask, analyser, manifest.bm25["weights"], before)
-        distributions, fusion = read_distributions(folder), read_fusion(folder)
-    meaning = _meaning(folder, manifest, analyser, order, mask, cure)
+    # people's own words say more than what stands before an article
+    before = None if learnt else lambda: sections().numbers
+    keyword = BM25.load(folder / "bm25", order, mask, analyser, manifest.bm25["weights"], before)
+    distributions, fusion = read_distributions(folder), read_fusion(folder)
     asking = _of_questions(analyser, card, keyword, meaning)
     keyword.analyser = asking
     if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
         meaning.encoder = replace(meaning.encoder, analyser=asking)
-    counts_folder = folder / term_counts.FOLDER
-    with damaged_if_unreadable(folder, cure):
-        rows = term_counts.rows(counts_folder, order, keyword.index.vocab_dict)
-        expanded = query_expansion.load(folder, keyword)
-        graph = legislative_graph.load(folder)
-        learned = read_learned(folder, keyword, meaning, articles, learnt, expanded)
+    rows = term_counts.rows(folder / term_counts.FOLDER, order, keyword.index.vocab_dict)
+    expanded = query_expansion.load(folder, keyword)
+    graph = legislative_graph.load(folder)
+    learned = read_learned(folder, keyword, meaning, articles, learnt, expanded)
     fusion = fusion or FusionSettings()
     question_knn: QuestionKNN | None = None
     if QUESTION_KNN in fusion.systems:
@@ -181,8 +189,7 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     governing = folder.parent / GOVERNING_LAW
     classifier = None
     if folder == builtin() and governing.is_file():
-        with damaged_if_unreadable(folder, cure):
-            classifier = LawClassifier.load(governing)
+        classifier = LawClassifier.load(governing)
         if classifier.encoder != encoder_fingerprint(manifest):
             cure = "python -m training.governing_law --output FOLDER"
             _log.warning("%s was fitted with another encoder and is not used: run %s", governing, cure)
@@ -292,10 +299,17 @@ def _meaning(
         return Dense(encoder, index, order, mask, int8)
 
 
+# what comes of reading flipped bits; of numpy's, the heads are Python, which is cut into tokens
+_BROKEN = (
+    BadInput, OSError, EOFError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError,
+    AssertionError, SyntaxError, TokenError, MemoryError, RuntimeError,
+)  # fmt: skip
+
+
 @contextmanager
 def damaged_if_unreadable(folder: Path, cure: str) -> Iterator[None]:
     """Say what to type when a file is broken although its size is right."""
     try:
         yield
-    except (BadInput, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+    except _BROKEN as error:
         raise DamagedIndex(f"{folder} cannot be read ({error}): run {cure}") from error

@@ -277,14 +277,16 @@ def refuse_existing(name: str, *, replace: bool) -> None:
 
 
 def remove(name: str) -> bool:
-    """Remove the corpus and the index of a name; tell whether there was one."""
-    if paths.checked_name(name) not in paths.names():  # a lock of a name that is nothing's would stay
+    """Remove the corpus and index of a name, and what a killed removal left; tell whether there was any."""
+    places = paths.index_folder(paths.checked_name(name)), paths.corpus_place(name)
+    left = [path for place in places for path in place.parent.glob(f".{name}.*")]
+    if name not in paths.names() and not left:  # a lock of a name that is nothing's would stay
         return False
     with only_one(name):
-        folders = [f for f in (paths.index_folder(name), paths.corpus_place(name)) if f.exists()]
+        folders = [folder for folder in places if folder.exists()]
         for folder in folders:
             delete(folder)
-        return bool(folders)
+        return bool(folders or left)
 
 
 def stamp_now() -> str:

@@ -19,7 +19,8 @@ FORMAT = 1
 # What CommonMark, and GitHub's dialect of it, give a meaning to; a backslash takes it away. An address in a
 # text would become a link by itself: the mark before which it is broken is one of "://", "www." and "@".
 _SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+\-!|~&@=$^]|(?<=\d)[.)](?=\s|$)|(?<=[a-zA-Z]):(?=//)|(?<=www)\.")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
+# A terminal obeys those up to U+009F; the last ones turn the direction of what stands beside them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _TARGET = re.compile(r"https?://[^\s<>\\\x00-\x1f]+")
 
 

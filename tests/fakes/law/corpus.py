@@ -84,6 +84,7 @@ def change_manifest(folder: Path, **entries: object) -> None:
     """Write other values over entries of a manifest; a name with dots goes down into it."""
     path = folder / "manifest.json"
     record = json.loads(path.read_text(encoding="utf-8"))
+    record.pop("checksum", None)  # as an earlier release wrote it
     for name, value in entries.items():
         *above, last = name.split("__")
         at = record

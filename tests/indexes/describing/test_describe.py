@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 
 from indexes.__main__ import main
 from indexes.corpus.corpus import Corpus, counts, write
+from indexes.describing.command import write as write_description
+from indexes.describing.datacard import data_card
 from indexes.describing.description import Code, Description, SplitSummary, TableColumn
 from indexes.describing.measure import measure, units
 from indexes.describing.tables import (
@@ -202,8 +204,26 @@ def test_chinese_takes_two_columns_and_a_long_last_cell_goes_on() -> None:
 
 
 def test_markup_in_names_stays_text() -> None:
-    table = Table("t", "T", ("a|b", "c"), (("<img src=x>|\\", "y\nz"),))
-    assert as_markdown(table).splitlines()[-1] == "| &lt;img src=x>\\|\\\\ | y z |"
+    table = Table("t", "T", ("a|b", "c"), (("<img src=x>|\\", "y\nz"), ("[a](javascript:b)", "![x](c)")))
+    assert as_markdown(table).splitlines()[-2:] == [
+        "| &lt;img src=x>\\|\\\\ | y z |",
+        "| \\[a](javascript:b) | !\\[x](c) |",
+    ]
+
+
+def test_a_title_is_no_markup(tmp_path: Path) -> None:
+    evil = "<img src=x>\n# [a](javascript:b)\x1b[2J"
+    found = described(replace(SMALL, card=replace(SMALL.card, title=evil)), tmp_path / "law")
+    write_description(found, data_card(found, ""), tmp_path / "out")
+    for name, before in (("description.md", "# "), ("datacard.md", "# Data card: ")):
+        first = (tmp_path / "out" / name).read_text(encoding="utf-8").splitlines()[0]
+        assert first == before + "&lt;img src=x> # \\[a](javascript:b)\\[2J"
+
+
+@pytest.mark.parametrize("name", ["=cmd|'/c calc'!A1", "+1", "-1+cmd", "@SUM(1)", "\tx", "\rx"])
+def test_no_cell_of_csv_is_a_formula(name: str) -> None:
+    [_, row] = csv.reader(io.StringIO(as_csv(Table("t", "T", ("a", "b"), ((name, -1.5),))), newline=""))
+    assert row == [f"'{name}", "-1.5"]
 
 
 def test_the_command_prints_and_writes(

@@ -201,6 +201,28 @@ def test_a_flipped_bit_of_a_large_index_is_found_while_it_serves(
     assert f"{path.name} is not what was built" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [("articles/codes.ends.npy", -8), ("articles/ids.ends.npy", 66), ("bm25/indptr.csc.index.npy", 55)],
+)
+def test_a_bit_that_a_reader_of_a_large_index_trips_over_is_told(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, at: int
+) -> None:
+    """An offset beyond the array, and heads that are no Python: other exceptions than a wrong value's."""
+    monkeypatch.setattr(open_index, "HASH_AT_OPENING", 0)
+    version = install()
+    content = bytearray((version / name).read_bytes())
+    for bit in range(8):
+        content[at] ^= 1 << bit
+        (version / name).write_bytes(content)
+        try:
+            indexes.open("village")
+        except DamagedIndex as error:
+            assert str(error).endswith("run python -m indexes build village")  # noqa: PT017
+        _verified()
+        content[at] ^= 1 << bit
+
+
 def test_a_large_index_that_is_outdated_while_it_is_verified_goes_on(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,6 +429,10 @@ def test_removing(home: Path) -> None:
     assert not versions.remove("village")
     assert paths.names() == ["town"]
     assert versions.remove("town")
+    for kind in ("corpora", "indexes"):  # out of sight, and then the process was killed
+        (home / kind / ".town.0f0f0f0f.gone").mkdir()
+    assert versions.remove("town")
+    assert not versions.remove("town")
     assert not [p for kind in ("corpora", "indexes") for p in (home / kind).iterdir()]
 
 
