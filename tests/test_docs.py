@@ -13,6 +13,7 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 TABLES = sorted((ROOT / "docs").glob("*/*.md"))  # results and checklists: no prose
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *PAGES, *TABLES]
 _LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
+_TEST = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
 _FILE = re.compile(r"`((?:rag|indexes|training|tests|docs)/[\w/.-]+\.[a-z]{2,5})`")
 
 
@@ -48,3 +49,20 @@ def test_every_file_that_is_named_is_there(document: Path) -> None:
     named = _FILE.findall(document.read_text(encoding="utf-8"))
     here = [name for name in named if not re.search(r"[A-Z]{4}", name)]  # rag/retrieval/NAME.py: an example
     assert [name for name in here if not any((ROOT / top / name).exists() for top in ("", "tests"))] == []
+
+
+@pytest.mark.parametrize("document", [*PAGES, *TABLES], ids=lambda path: path.name)
+def test_every_test_that_is_named_is_there(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    named = set(_TEST.findall(text))
+    assert [
+        each for each in named if f"\ndef {each[1]}(" not in (ROOT / "tests" / each[0]).read_text("utf-8")
+    ] == []
+    assert len(named) == len(set(re.findall(r"[\w/]+\.py::test_\w+", text)))  # none is written otherwise
+
+
+def test_whatever_could_go_wrong_has_a_test() -> None:
+    section = (ROOT / "docs/host.md").read_text("utf-8").partition("## When something goes wrong")[2]
+    rows = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 30
+    assert [row for row in rows if not _TEST.search(row.rpartition(" | ")[2])] == []

@@ -25,6 +25,7 @@ from indexes.formats.limits import Limits, Meter
 from rag.errors import BadInput
 
 CHUNK = 2**20
+FILES = 20_000  # of one archive on the disk; bulks of law have millions, and are read where they lie
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 # What the two modules raise besides, on headers that were tampered with; RuntimeError: encrypted.
 _STRANGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError, MemoryError)
@@ -146,7 +147,9 @@ def unpack(path: Path, folder: Path, limits: Limits | None = None) -> Path:
         BadInput: as `members`; or two files have the same name, or the folder is there already.
     """
     with appearing(folder) as part, sound(path):
-        for name, file in members(path, limits):
+        for count, (name, file) in enumerate(members(path, limits)):
+            if count >= FILES:
+                raise BadInput(f"{path}: more than {FILES:,} files. Unpack it yourself, and give the folder.")
             target = part / name
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,9 @@ _CHUNK = 2**18
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
 
 
-_USER = re.compile(r"(?<=:)//[^/\s?#]*@")  # what stands before the host of an address
+# What stands before the host of an address. A password that holds one of / ? # ends what is parsed as the
+# host; where digits alone come before them it is a port, and the sign is of a path.
+_USER = re.compile(r"(?<=:)//(?:[^/\s?#]*@|[^/\s?#@:]*:(?!\d+[/?#])\S*@)")
 
 
 class FetchError(PandectError, OSError):
@@ -65,12 +67,12 @@ def check_address(url: str) -> None:
     Raises:
         FetchError: it is not http or https, names no host, or holds a user name or a password.
     """
-    parts = urllib.parse.urlsplit(url)
-    if "@" in parts.netloc:
+    if _USER.search(url):
         raise FetchError(
             f"{url}: an address with a user name or password is not opened, for it would stand in records. "
             "Fetch the file with another program, and give its path."
         )
+    parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise FetchError(f"{url!r} is no address on the web. Give one that begins with https://.")
 

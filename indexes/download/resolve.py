@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexes.download.archive import is_archive, unpack
-from indexes.download.http import FileRequest, fetch
+from indexes.download.http import FileRequest, check_address, fetch
 from indexes.download.hub import DATASETS, download
 from indexes.sources import legi
 from indexes.sources.akoma_ntoso import source as akoma_ntoso
@@ -62,8 +62,9 @@ def bring(
         dataset = DATASETS[what]
         folder = download(dataset, home() / "downloads", revision=revision, progress=progress)
         return Arrival(folder, source or dataset.source)
+    shown = re.sub(r".*:.*@", "…@", what)  # an address that is misspelt may hold a password
     raise BadInput(
-        f"{what} does not exist: give the file or folder that holds the law, an address with --sha256, or a "
+        f"{shown} does not exist: give the file or folder that holds the law, an address with --sha256, or a "
         f"data set of the hub: {', '.join(DATASETS)}"
     )
 
@@ -80,6 +81,7 @@ def clear() -> int:
 
 
 def _from_address(url: str, sha256: str | None, progress: Progress) -> Path:
+    check_address(url)
     if sha256 is None or not _SHA256.fullmatch(sha256):
         got = "no checksum came" if sha256 is None else f"{sha256!r} is no SHA-256"
         raise BadInput(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from starlette.responses import JSONResponse
 from rag.screening.emergencies import Danger, Emergency, help_for
 from rag.ui.html import Html, bullets, join, link, tag, telephone
 from rag.ui.i18n import LANGUAGES, N_, words
+from rag.ui.lifecycle import WORK
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -70,6 +72,32 @@ def no_script(card: CorpusCard | None) -> Html:
 HEALTH = "/health"  # Streamlit's own, /_stcore/health, says that the process runs, with law or without
 
 
+LOOK = 0.25  # seconds
+BURST, PACE = 8, 2.0  # messages at once, and a second: each is a run of the page, of some 80 ms
+
+
+def paced(receive: Receive) -> Receive:
+    """Hand over what a socket sends no faster than anybody clicks: a few at once, then so many a second.
+
+    Each message is a run of the page. Five sockets that sent twenty a second kept everybody else waiting for
+    a minute; now they wait themselves, and nothing of theirs is lost.
+    """
+    due = 0.0  # when the next may pass, were none allowed at once
+
+    async def slowed() -> Message:
+        nonlocal due
+        message = await receive()
+        if message["type"] == "websocket.receive":
+            due = max(due, time.monotonic() - BURST / PACE) + 1 / PACE
+            while (
+                left := due - time.monotonic()
+            ) > 0 and not WORK.ending:  # the end waits for all to be heard
+                await asyncio.sleep(min(left, LOOK))
+        return message
+
+    return slowed
+
+
 class Shell:
     """ASGI middleware: puts `HEADERS` on every response, and ours in place of Streamlit's own `noscript`."""
 
@@ -84,7 +112,9 @@ class Shell:
         self.app, self.unscripted, self.healthy = app, unscripted, healthy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; sockets pass as they are."""
+        """Answer one request; what sockets send passes at a person's pace."""
+        if scope["type"] == "websocket":
+            receive = paced(receive)
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

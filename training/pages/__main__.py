@@ -41,10 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one.add_argument("--questions", type=int, default=100, help="how many are asked (100)")
     long = commands.add_parser("length", help="words before the first article, screens of a phone")
     long.add_argument("--questions", type=int, default=100, help="how many are asked (100)")
-    many = commands.add_parser("users", help="many people at once, without browsers")
+    many = commands.add_parser("users", help="many people at once, who come and go, without browsers")
     many.add_argument("--users", type=int, default=50)
     many.add_argument("--seconds", type=float, default=120.0)
-    many.add_argument("--stays", type=int, help="answers after which a person leaves and another comes")
+    goes = "answers after which a person leaves and another comes; 0: nobody leaves"
+    many.add_argument("--stays", type=int, default=users.STAYS, help=f"{goes} ({users.STAYS})")
     commands.add_parser("corpora", help="memory while the corpus is switched again and again")
     for command in commands.choices.values():
         command.add_argument("--index", help="name or path; the one that ships by default")

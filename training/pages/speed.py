@@ -161,7 +161,7 @@ def ask(tab: Page, question: str) -> dict[str, float]:
     tab.evaluate(_ARM)
     box.press("Enter")
     tab.wait_for_function("() => window.pandectAsked.done")
-    tab.wait_for_timeout(200)
+    tab.wait_for_timeout(500)  # the page takes two messages a second of one person
     found: dict[str, float] = tab.evaluate("() => window.pandectAsked")
     found.pop("done")
     return found
@@ -192,5 +192,5 @@ def _click(tab: Page, what: Any, wanted: str) -> float:  # noqa: ANN401 - a loca
     tab.evaluate(_CLICK, wanted)
     what.click()
     tab.wait_for_function("() => window.pandectClicked !== null")
-    tab.wait_for_timeout(200)
+    tab.wait_for_timeout(500)  # the page takes two messages a second of one person
     return float(tab.evaluate("() => window.pandectClicked"))

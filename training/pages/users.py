@@ -1,4 +1,4 @@
-"""Many people at once: each asks, reads, opens an article or shares what was found, and asks again."""
+"""Many people at once, who come and go: each asks, reads, opens an article or shares what was found."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from rag.errors import PandectError
 from training.pages.serving import RunningPage
@@ -19,7 +20,10 @@ THINKS = (3.0, 8.0)  # seconds between what a person does: to read the first car
 ARRIVE = 8.0  # seconds in which all of them have come: at one stroke nobody comes
 SETTLED = 1 / 3  # of the time, after which memory is expected to be flat: caches are filled by then
 SHARES, OPENS = 0.25, 0.25  # of the answers: the question goes along with the link; an article in its code
+VANISHES = 0.25  # of those who leave: in the middle of an answer, as a phone does that loses its network
+STAYS = 5  # answers
 EVERY = 1.0  # seconds between two looks at the memory
+BLOCKS = 20  # parts of the settled time; looks of one second each depend on the one before
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class UserPlan:
 
     users: int = 50
     seconds: float = 120.0
-    stays: int | None = None  # answers after which a person leaves and another comes; None: nobody leaves
+    stays: int = STAYS  # answers after which a person leaves and another comes; 0: nobody leaves
     seed: int = 42
 
 
@@ -79,21 +83,31 @@ def times(seconds: Sequence[float]) -> dict[str, float | int | None]:
     return {"n": len(seconds), **{name: round(1000 * float(value), 1) for name, value in found.items()}}
 
 
-def memory(seen: Sequence[tuple[float, float]]) -> dict[str, float | None]:
+def memory(seen: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """Return the memory at the beginning, at the end and at most, and its slope once it has settled.
 
-    What was seen is (seconds since the beginning, MiB).
+    What was seen is (seconds since the beginning, MiB). The slope and its 95 % interval are those of a line
+    through the means of `BLOCKS` equal parts of the settled time; None where that has no three parts.
     """
     if not seen:
-        return dict.fromkeys(("begin_mib", "end_mib", "most_mib", "slope_mib_a_minute"))
+        return dict.fromkeys(("begin_mib", "end_mib", "most_mib", "slope_mib_a_minute", "interval_95"))
     at, held = np.array(seen).T
     late = at >= at[0] + SETTLED * (at[-1] - at[0])
-    slope = float(np.polyfit(at[late], held[late], 1)[0]) * 60 if late.sum() > 1 and np.ptp(at[late]) else 0.0
+    parts = np.floor((at[late] - at[late][0]) / max(np.ptp(at[late]), 1e-9) * (BLOCKS - 1e-6))
+    means = [(at[late][parts == n].mean(), held[late][parts == n].mean()) for n in np.unique(parts)]
+    slope = interval = None
+    if len(means) > 2:
+        line = stats.linregress(*np.array(means).T)
+        reach = stats.t.ppf(0.975, len(means) - 2) * np.nan_to_num(line.stderr)  # nan: no part differs
+        slope, *interval = (
+            round(60 * float(v), 2) for v in (line.slope, line.slope - reach, line.slope + reach)
+        )
     return {
         "begin_mib": round(float(held[0]), 1),
         "end_mib": round(float(held[-1]), 1),
         "most_mib": round(float(held.max()), 1),
-        "slope_mib_a_minute": round(slope, 2),
+        "slope_mib_a_minute": slope,
+        "interval_95": interval,
     }
 
 
@@ -131,7 +145,7 @@ async def _visit(
     log.arrivals.append(landing.seconds)
     answered = 0
     try:
-        while time.perf_counter() < end and (plan.stays is None or answered < plan.stays):
+        while time.perf_counter() < end and (not plan.stays or answered < plan.stays):
             await asyncio.sleep(draw.uniform(*THINKS))
             log.answers.append(await visitor.ask(draw.choice(questions)))
             answered += 1
@@ -146,5 +160,7 @@ async def _visit(
                 await asyncio.sleep(draw.uniform(*THINKS))
                 back = await visitor.go("")
                 log.opened += [opened.seconds, back.seconds]
+        if plan.stays and draw.random() < VANISHES:
+            await visitor.vanish(draw.choice(questions))
     finally:
         await visitor.leave()

@@ -66,13 +66,12 @@ class Visitor:
 
     async def ask(self, question: str) -> VisitorRun:
         """Send a question as the button does."""
-        if (box := self._widgets.get("question")) is None:
-            known = ", ".join(self._widgets) or "none"
-            raise PandectError(f"the page has no box 'question'; it has {known}")
-        self._states[box.id] = self._state(box.id, string_value=question)
-        self.articles.clear()
-        [button] = [widget for key, widget in self._widgets.items() if key.startswith("FormSubmitter:ask")]
-        return await self._run(pressed=button)
+        return await self._run(pressed=self._typed(question))
+
+    async def vanish(self, question: str) -> None:
+        """Send a question and be gone before its answer, without closing the page."""
+        await self.socket.send(self._message(pressed=self._typed(question)))
+        self.socket.transport.abort()
 
     async def tick(self, key: str) -> VisitorRun | None:
         """Tick the box of this key; None where there is none."""
@@ -91,17 +90,24 @@ class Visitor:
         """Close the page."""
         await self.socket.close()
 
+    def _typed(self, question: str) -> _Widget:
+        """Put a question into its box; return the button that sends it."""
+        if (box := self._widgets.get("question")) is None:
+            known = ", ".join(self._widgets) or "none"
+            raise PandectError(f"the page has no box 'question'; it has {known}")
+        self._states[box.id] = self._state(box.id, string_value=question)
+        self.articles.clear()
+        [button] = [widget for key, widget in self._widgets.items() if key.startswith("FormSubmitter:ask")]
+        return button
+
     @staticmethod
     def _state(id_: str, **value: Any) -> Any:  # noqa: ANN401 - a message of Streamlit's
         from streamlit.proto.WidgetStates_pb2 import WidgetState
 
         return WidgetState(id=id_, **value)
 
-    async def _run(
-        self, *, pressed: _Widget | None = None, fragment: str = "", start: float | None = None
-    ) -> VisitorRun:
+    def _message(self, *, pressed: _Widget | None = None, fragment: str = "") -> bytes:
         from streamlit.proto.BackMsg_pb2 import BackMsg
-        from websockets.exceptions import WebSocketException
 
         message = BackMsg()
         state = message.rerun_script
@@ -110,12 +116,20 @@ class Visitor:
         state.widget_states.widgets.extend(self._states.values())
         if pressed is not None:
             state.widget_states.widgets.append(self._state(pressed.id, trigger_value=True))
+        return bytes(message.SerializeToString())
+
+    async def _run(
+        self, *, pressed: _Widget | None = None, fragment: str = "", start: float | None = None
+    ) -> VisitorRun:
+        from websockets.exceptions import WebSocketException
+
+        sent = self._message(pressed=pressed, fragment=fragment)
         if not fragment:  # the whole page comes anew: what stood on the former one can be pressed no more
             self._widgets.clear()
         start = time.perf_counter() if start is None else start
         try:
             async with asyncio.timeout(PATIENCE):
-                await self.socket.send(message.SerializeToString())
+                await self.socket.send(sent)
                 return await self._read(start)
         except WebSocketException as error:
             raise PandectError(f"the page hung up: {type(error).__name__}") from error

@@ -35,6 +35,8 @@ def users(entry: Mapping[str, Any]) -> str:
     """Return what many people wait for, and what the server holds meanwhile."""
     held = entry["memory"]
     memory = [f"{held[key]} MiB" for key in ("begin_mib", "end_mib", "most_mib")]
+    low, high = held.get("interval_95") or (None, None)  # earlier results have none
+    between = "" if low is None else f"{low} to {high} (95 %)"
     rows = [
         _times("the page is opened", entry["arrivals"]),
         _times("the first article of an answer", entry["answers"]["first_card"]),
@@ -43,7 +45,7 @@ def users(entry: Mapping[str, Any]) -> str:
         _times("to an article in its code, and back", entry["articles_opened"]),
         ["errors", str(entry["errors"]), "", ""],
         ["memory of the server at first, at last, at most", *memory],
-        ["its slope after a third of the time", f"{held['slope_mib_a_minute']} MiB a minute", "", ""],
+        ["its slope after a third of the time", f"{held['slope_mib_a_minute']} MiB a minute", between, ""],
         ["processor used", f"{entry['processor_s']} s", "", ""],
     ]
     return table(["", "times", "median", "95th percentile"], rows)

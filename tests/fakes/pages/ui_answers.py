@@ -102,6 +102,7 @@ class FakeModel:
     judge_local: bool = True
     withholds: bool = False
     sent: list[Sent] = field(default_factory=list)
+    addresses: list[str | None] = field(default_factory=list)  # from which it was asked
     waits: int | None = None  # holds its breath before that event, until `go` is set or it is cancelled
     go: threading.Event = field(default_factory=threading.Event)
     closed: threading.Event = field(default_factory=threading.Event)
@@ -110,6 +111,7 @@ class FakeModel:
     def for_session(
         self, session: Hashable, say: Callable[..., str], as_of: str | None, address: str | None = None
     ) -> FakeWriter:
+        self.addresses.append(address)
         return FakeWriter(self, session, as_of)
 
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexes.download import resolve as arrival
+from indexes.download.archive import FILES as MOST
 from indexes.download.archive import is_archive, members, safe_name, unpack
 from indexes.formats.limits import Limits
 from rag.errors import BadInput
@@ -141,6 +142,19 @@ def test_folders_count_as_files(tmp_path: Path) -> None:
     for name in ("law.tar", "law.zip"):
         with pytest.raises(BadInput, match="more than 5 files"):
             unpack(tmp_path / name, tmp_path / "out", SMALL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_files_without_end_are_not_unpacked(
+    tmp_path: Path, pack: Callable[[Path, dict[str, bytes]], Path]
+) -> None:
+    """300,000 of nothing took minutes to write, and as long to take away."""
+    path = pack(tmp_path, {f"{n}.txt": b"" for n in range(MOST + 1)})
+    with pytest.raises(BadInput, match=r"more than 20,000 files. Unpack it yourself, and give the folder"):
+        unpack(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert sum(1 for _ in members(path)) == MOST + 1  # what is read where it lies has no such end
 
 
 @pytest.mark.parametrize("name", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])

@@ -217,7 +217,15 @@ def test_redirects(odd: Odd, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["http://ada:pass-1@{}/law", "https://ada:p@ss-1@{}/law", "ftp://ada:pass-1@{}/x"]
+    "address",
+    [
+        "http://ada:pass-1@{}/law",
+        "https://ada:p@ss-1@{}/law",
+        "ftp://ada:pass-1@{}/x",
+        "http://ada:p/ss-1@{}/law",
+        "http://ada:p#ss-1@{}/law",
+        "http://ada:p?ss-1@{}/law",
+    ],
 )
 def test_no_password_of_an_address_is_printed(odd: Odd, tmp_path: Path, address: str) -> None:
     host = odd.address.removeprefix("http://")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -203,6 +204,15 @@ def test_an_address_needs_a_checksum(odd: Odd, tmp_path: Path) -> None:
     for path in ("/", "/..", "/%2e%2e%2fx", "/" + "l" * 300):
         inside = arrival.bring(odd.address + path, sha256=sha256).path
         assert inside.resolve().is_relative_to(tmp_path / "home" / "downloads")
+
+
+@pytest.mark.parametrize("address", ["http://{}", "https://{}", "http:/{}", "{}"])
+@pytest.mark.parametrize("user", ["ada:pass-1", "ada:p/ss-1", "ada:p@ss-1"])
+def test_no_password_of_what_is_to_be_brought_is_printed(address: str, user: str) -> None:
+    with pytest.raises((BadInput, FetchError)) as refused:
+        arrival.bring(address.format(f"{user}@law.example.org/law.csv"))
+    assert "law.example.org/law.csv" in str(refused.value)
+    assert not re.search("ada|ss-1", str(refused.value))
 
 
 def test_a_bar_shows_what_is_fetched(odd: Odd, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

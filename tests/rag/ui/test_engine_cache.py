@@ -63,6 +63,18 @@ def test_what_was_settled_before_it_was_closed_goes_a_little_later() -> None:
     assert gone() is None
 
 
+def test_what_sessions_leave_behind_is_freed_soon_however_large_the_index_is() -> None:
+    index = [[n] for n in range(500_000)]
+    settle()
+    knot = _Knot()
+    gone = weakref.ref(knot)
+    gc.collect(1)  # it is old by now, as a session is that ends
+    del knot
+    others = [[n] for n in range(100_000)]  # which come meanwhile
+    assert gone() is None
+    assert len(others) < len(index)
+
+
 def test_streamlit_does_not_collect_after_every_run() -> None:
     assert tomllib.loads(CONFIG.read_text(encoding="utf-8"))["runner"]["postScriptGC"] is False
 

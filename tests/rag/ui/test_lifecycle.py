@@ -8,7 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from rag.errors import MissingIndex
+from rag.ui import engine_cache
 from rag.ui.lifecycle import PROBE, Health, Work, draining
+from tests.fakes.pages.ui_engine import FakeEngine
 
 
 class Clock:
@@ -47,6 +50,19 @@ def test_a_question_that_fails_and_an_end_that_is_near_are_no_health() -> None:
     assert health()
     work.ending = True
     assert not health()
+
+
+def test_an_index_that_finds_nothing_or_is_not_there_is_no_health(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_cache, "_warm", lambda _: None)  # asks too, in its own time
+    whole, empty = FakeEngine(), FakeEngine(articles=())
+
+    def missing(_: str | None) -> FakeEngine:
+        raise MissingIndex
+
+    assert engine_cache.healthy("whole", "1", lambda _: whole)  # type: ignore[arg-type,return-value]
+    assert not engine_cache.healthy("empty", "1", lambda _: empty)  # type: ignore[arg-type,return-value]
+    assert not engine_cache.healthy("missing", "1", missing)  # type: ignore[arg-type]
+    assert [asked[0] for engine in (whole, empty) for asked in engine.asked] == [whole.card.examples[0]] * 2
 
 
 @pytest.fixture

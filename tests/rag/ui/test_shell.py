@@ -3,7 +3,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import struct
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Coroutine, Iterator
@@ -25,17 +27,36 @@ from websockets.exceptions import InvalidStatus
 
 from rag.errors import PandectError
 from rag.ui.i18n import LANGUAGES, words
-from rag.ui.shell import HEADERS, Shell, no_script
+from rag.ui.shell import BURST, HEADERS, Shell, no_script, paced
 from tests.fakes.pages.browser import CHROMIUM, Server, ask, served, visit
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import CARD, HOSTILE_CARD
 from tests.paths import ROOT
+from training.pages.serving import RunningPage
 from training.pages.visitor import Visitor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 PAGE = "<html><body><noscript>You need\nscripts</noscript>" + "<p>law</p>" * 500 + "</body></html>"
+
+
+def test_what_a_socket_sends_at_once_waits_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.ui.shell.PACE", 20.0)
+    passed: list[float] = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "websocket.receive"}
+
+    async def take() -> None:
+        slowed = paced(receive)
+        for _ in range(BURST + 6):
+            await slowed()
+            passed.append(time.monotonic())
+
+    asyncio.run(take())
+    assert passed[-1] - passed[BURST - 1] > 0.9 * 6 / 20  # seconds
+
 
 WELL = threading.Event()  # whether questions are answered
 
@@ -142,6 +163,57 @@ def test_a_question_of_megabytes_ends_its_own_session_and_no_other(app: Server) 
         found = await asking.ask("Mon voisin a planté un arbre contre ma clôture")
         await asking.leave()
         return found.cards
+
+    assert apart(visits()) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="memory is read from Linux's /proc")
+def test_forty_questions_of_megabytes_take_no_memory(app: Server) -> None:
+    """Neither whole nor where a frame of them never ends."""
+    port = urlsplit(app.url).port or 0
+    page = RunningPage(port, app.process, 0.0)
+
+    async def visits() -> int:
+        first, _ = await Visitor.arrive(port)  # the law is open by then
+        await first.ask("Mon voisin a planté un arbre contre ma clôture")
+        before, most = page.memory(), 0.0
+        flooding = [(await Visitor.arrive(port))[0] for _ in range(40)]
+        head = bytes([0x82, 0xFF]) + struct.pack("!Q", 15_900_000) + bytes(4)  # binary, masked by zeros
+        for visitor in flooding:
+            visitor.socket.transport.write(head + bytes(15_000_000))
+        for _ in range(50):
+            await asyncio.sleep(0.1)
+            most = max(most, page.memory() - before)
+        found = await first.ask("Mon voisin a planté un arbre contre ma clôture")
+        assert most < 150  # MiB; of 600 that were sent
+        return found.cards
+
+    assert apart(visits()) > 0
+
+
+@pytest.mark.slow
+def test_sockets_that_ask_without_end_keep_nobody_waiting(app: Server) -> None:
+    port, question = urlsplit(app.url).port or 0, "Mon voisin a planté un arbre contre ma clôture"
+
+    async def ask_on(visitor: Visitor) -> None:
+        while True:
+            await visitor.socket.send(visitor._message(pressed=visitor._typed(question)))
+            await asyncio.sleep(0.05)
+
+    async def read_on(visitor: Visitor) -> None:
+        async for _ in visitor.socket:
+            pass
+
+    async def visits() -> int:
+        asking, _ = await Visitor.arrive(port)
+        flooding = [(await Visitor.arrive(port))[0] for _ in range(5)]
+        tasks = [asyncio.ensure_future(each(visitor)) for visitor in flooding for each in (ask_on, read_on)]
+        await asyncio.sleep(3)
+        found = [await asking.ask(f"{question} {n}") for n in range(5)]  # it waits a minute, and no longer
+        for task in tasks:
+            task.cancel()
+        return min(run.cards for run in found)
 
     assert apart(visits()) > 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,17 @@ def test_memory_is_flat_after_it_has_settled() -> None:
         "end_mib": 160.0,
         "most_mib": 160.0,
         "slope_mib_a_minute": 0.0,
+        "interval_95": [0.0, 0.0],
     }
     leaks = [(float(s), 100.0 + s / 2) for s in range(91)]
     assert memory(leaks)["slope_mib_a_minute"] == pytest.approx(30.0)  # half a MiB a second
-    assert memory([(0.0, 5.0)])["slope_mib_a_minute"] == 0.0
+    assert memory([(0.0, 5.0)])["slope_mib_a_minute"] is None
     assert memory([])["end_mib"] is None
+    noise = random.Random(4)  # noqa: S311 - not for secrets
+    noisy = memory([(float(s), 100.0 + s / 120 + noise.gauss(0, 3)) for s in range(1800)])
+    low, high = noisy["interval_95"]
+    assert low < 0.5 < high
+    assert high - low < 0.2  # so that half an hour tells less than 0.2 MiB a minute from more
 
 
 def test_what_went_wrong_is_counted_and_named_once() -> None:
@@ -80,6 +87,14 @@ def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
         assert few["errors"] == 0
         assert few["arrivals"]["n"] == 2
         assert few["processor_s"] >= 0
+
+        async def gone() -> int:
+            visitor, _ = await Visitor.arrive(page.port)
+            await visitor.vanish(QUESTION)
+            other, _ = await Visitor.arrive(page.port)
+            return (await other.ask(OTHER)).cards
+
+        assert asyncio.run(gone()) == 10
 
 
 @pytest.mark.slow
@@ -130,7 +145,9 @@ def test_tables_of_the_pages() -> None:
     assert "| the slowest of them | 1 | 400 ms | 400 ms |" in speed(fast)
     assert "| the very first that the server answers | 1 | 210 ms | 210 ms |" in speed(fast)
     many = summary(
-        UserLog(answers=[VisitorRun(0.5, 0.2, 10)], memory=[(0.0, 100.0), (1.0, 100.0)]), UserPlan()
+        UserLog(answers=[VisitorRun(0.5, 0.2, 10)], memory=[(float(s), 100.0) for s in range(6)]), UserPlan()
     )
     assert "| the answer, whole | 1 | 500 ms | 500 ms |" in users(many | {"processor_s": 3.0})
+    slope = "| its slope after a third of the time | 0.0 MiB a minute | 0.0 to 0.0 (95 %) |  |"
+    assert slope in users(many | {"processor_s": 3.0})
     assert "| 3 | 180 MiB |" in corpora({"memory_mib": [60.0, 120.0, 180.2, 180.4]})

@@ -158,6 +158,13 @@ def test_a_model_is_given_articles_with_a_text_alone() -> None:
     assert "#pd-written" not in [a.attributes["href"] for a in body(app).all("a")]
 
 
+def test_the_model_is_told_from_which_address_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.ui.visits.network", lambda _: "192.0.2.7")
+    model = FakeModel()
+    written(model)
+    assert model.addresses == ["192.0.2.7"]
+
+
 def test_official_law_is_quoted_and_not_labelled() -> None:
     box = body(opened(None, engine=FakeEngine(card=OFFICIAL))).one(class_="pd-quoted")
 
