@@ -6,27 +6,23 @@ classes in words.toml, and a file a class with its own concepts and the rules th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rag.screening.lexicon import LONGEST, Lexicon, Match, Rule, Word, words
+from rag.screening.language import QUESTIONS, question_languages
+from rag.screening.lexicon import Lexicon, Match, Rule, Word, words
 from rag.text.patterns import data
 
 LIMITS = ("removal", "eviction", "dismissal", "deadline")  # no danger: a time limit that may be running
 CLASSES = ("suicide", "child", "sexual", "threat", "violence", "trafficking", "housing", "police", *LIMITS)
-SHARE = 0.6  # of the frequent words of the likeliest language, in another that is read as well
-QUESTIONS = 64  # whose classes stay at hand: a page asks several times
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
 
 @dataclass(frozen=True, slots=True)
 class _Grammar:
     lexicon: Lexicon
-    frequent: Lexicon  # words by which languages are told apart
     typed: Mapping[str, str]  # what is read as other words
-    letters: Mapping[str, frozenset[str]]  # language -> those that few languages have
     undeniable: frozenset[str]  # concepts of persons, denial and such
     rules: Mapping[str, tuple[Rule, ...]]
 
@@ -34,7 +30,7 @@ class _Grammar:
 @cache
 def _grammar() -> _Grammar:
     shared = dict(data("rag.screening", "danger/words"))
-    numerals, letters, speech, typed = (shared.pop(n) for n in ("numerals", "letters", "speech", "typed"))
+    numerals, typed = shared.pop("numerals"), shared.pop("typed")
     concepts = dict(shared)
     rules = {}
     for danger in CLASSES:
@@ -47,10 +43,8 @@ def _grammar() -> _Grammar:
     unknown = {name for of in rules.values() for rule in of for name in rule.concepts()} - set(concepts)
     if unknown:
         raise ValueError(f"rules of danger name concepts without words: {', '.join(sorted(unknown))}")
-    signs = {language: frozenset(each) for language, each in letters.items()}
-    frequent = Lexicon({"speech": speech}, {})
     undeniable = frozenset(shared) - {"got", "have"}  # a letter that never came is no event
-    return _Grammar(Lexicon(concepts, numerals), frequent, typed, signs, undeniable, rules)
+    return _Grammar(Lexicon(concepts, numerals), typed, undeniable, rules)
 
 
 @lru_cache(maxsize=QUESTIONS)
@@ -61,7 +55,7 @@ def classes(question: str) -> Mapping[str, bool]:
     """
     grammar = _grammar()
     text = words(question, grammar.typed)
-    spoken = _spoken(question, text, grammar)
+    spoken = question_languages(question)
     told: dict[str, bool] = {}
     for language in spoken or grammar.lexicon.languages:
         matches = grammar.lexicon.matches(text, (language, "any"))
@@ -70,36 +64,6 @@ def classes(question: str) -> Mapping[str, bool]:
             if now is not None:
                 told[danger] = told.get(danger, False) or now
     return told
-
-
-def language(question: str) -> str | None:
-    """Return the language that a question is most likely in; None where nothing tells."""
-    grammar = _grammar()
-    return next(iter(_spoken(question, words(question, grammar.typed), grammar)), None)
-
-
-def _spoken(question: str, text: Sequence[Word], grammar: _Grammar) -> list[str]:
-    """Return the languages that a text may be in, the likeliest first; [] where nothing tells.
-
-    Frequent words tell, and letters that few languages have.
-    """
-    counts = _frequent(question, text, grammar)
-    most = max(counts.values(), default=0)
-    least = max(1.0, min(SHARE * most, most - 1))  # in a short text one word more tells little
-    return [language for language, count in counts.most_common() if count >= least]
-
-
-def language_counts(question: str) -> Counter[str]:
-    """Return how many frequent words and rare letters of each of the sixteen languages a question has."""
-    grammar = _grammar()
-    return _frequent(question, words(question, grammar.typed), grammar)
-
-
-def _frequent(question: str, text: Sequence[Word], grammar: _Grammar) -> Counter[str]:
-    counts = Counter(match.language for match in grammar.frequent.matches(text, grammar.frequent.languages))
-    for sign in question[:LONGEST].casefold():
-        counts.update(language for language, signs in grammar.letters.items() if sign in signs)
-    return counts
 
 
 def _tells(
