@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from rag.screening.language import QUESTIONS, question_languages
-from rag.screening.lexicon import Lexicon, Match, Rule, Word, words
+from rag.screening.lexicon import Lexicon, Match, Rule, Word, fold, words
 from rag.text.patterns import data
 
 LIMITS = ("removal", "eviction", "dismissal", "deadline")  # no danger: a time limit that may be running
 CLASSES = ("suicide", "child", "sexual", "threat", "violence", "trafficking", "housing", "police", *LIMITS)
+FACTS = CLASSES[5:]  # of which people read, write and joke: with a word of that they happen to nobody
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
 
 @dataclass(frozen=True, slots=True)
 class _Grammar:
     lexicon: Lexicon
-    typed: Mapping[str, str]  # what is read as other words
+    typed: Mapping[str, str]  # what is read as other words in French
     undeniable: frozenset[str]  # concepts of persons, denial and such
     rules: Mapping[str, tuple[Rule, ...]]
 
@@ -30,7 +31,9 @@ class _Grammar:
 @cache
 def _grammar() -> _Grammar:
     shared = dict(data("rag.screening", "danger/words"))
-    numerals, typed = shared.pop("numerals"), shared.pop("typed")
+    numerals, typed, elided = shared.pop("numerals"), dict(shared.pop("typed")), dict(shared.pop("elided"))
+    for participle in elided.pop("participles").split(", "):
+        typed |= {fold(f"{word} {participle}"): f"{apart} {participle}" for word, apart in elided.items()}
     concepts = dict(shared)
     rules = {}
     for danger in CLASSES:
@@ -54,10 +57,11 @@ def classes(question: str) -> Mapping[str, bool]:
     What is denied, meant figuratively or long past is none.
     """
     grammar = _grammar()
-    text = words(question, grammar.typed)
+    read, typed = words(question), words(question, grammar.typed)
     spoken = question_languages(question)
     told: dict[str, bool] = {}
     for language in spoken or grammar.lexicon.languages:
+        text = typed if language == "fr" else read  # "ya" is "il y a" there, "now" in Spanish
         matches = grammar.lexicon.matches(text, (language, "any"))
         for danger in CLASSES:
             now = _tells(danger, matches, text, grammar, sure=bool(spoken))
@@ -74,7 +78,8 @@ def _tells(
     Where nothing tells that a text is in this language (not `sure`), one of its words in a text of another
     is no danger: "remboursement" begins as an Albanian verb does.
     """
-    figurative = [m for m in matches if m.concept.endswith("-figurative")]
+    kin = (danger,) if danger in FACTS else CLASSES[:5]
+    figurative = [m for m in matches if m.concept in {f"{each}-figurative" for each in kin}]
     denials = [m for m in matches if m.concept in ("neg", "neg-after")]
     ends = [m for m in matches if m.concept == "then"]
     plain = [
@@ -84,6 +89,8 @@ def _tells(
         and (match.concept in grammar.undeniable or not any(_denies(d, match, text, ends) for d in denials))
     ]
     named = any(match.concept == f"{danger}-named" for match in plain)
+    if danger in FACTS and any(match.concept == "unreal" for match in plain):
+        return False if named else None
     for rule in grammar.rules[danger]:
         chosen = rule.found(plain, text, matches)
         if chosen is None:
@@ -92,9 +99,15 @@ def _tells(
             continue
         sentence = text[chosen[0].start].sentence
         spoken = {match.concept for match in plain if text[match.start].sentence == sentence}
+        if danger in FACTS and "over" in spoken:
+            continue
         if "past" in spoken and not any(match.concept.endswith("me") for match in chosen):
             continue
-        if "law" not in spoken or "self" in spoken:
+        asked = [
+            match for match in plain if match.concept == "law" and text[match.start].sentence == sentence
+        ]
+        # a fine that was received is no question about fines
+        if "self" in spoken or all(any(m.overlaps(c) for c in chosen) for m in asked):
             return True
         named = True
     return False if named else None
@@ -106,5 +119,5 @@ def _denies(denial: Match, match: Match, text: Sequence[Word], ends: Sequence[Ma
     behind = denial.concept == "neg-after"
     first, last = (match, denial) if behind else (denial, match)
     same = text[first.end - 1].clause == text[last.start].clause
-    same = same and not any(first.end <= each.start < last.start for each in ends)
+    same = same and not any(first.end <= each.start <= last.start for each in ends)
     return same and 0 <= last.start - first.end <= (_AFTER if behind else _BEFORE)
