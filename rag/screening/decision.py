@@ -9,9 +9,9 @@ from functools import cache
 
 from rag.corpus.card import Contact, CorpusCard
 from rag.engine.result import Result
-from rag.screening.danger import language
 from rag.screening.emergencies import Emergency, help_for, situations
 from rag.screening.jurisdiction import other_country
+from rag.screening.language import question_language, question_languages
 from rag.screening.personal_data import PersonalDataSpan, personal_data
 from rag.text.patterns import any_of, data, plain
 
@@ -81,7 +81,9 @@ def _danger(question: str, card: CorpusCard) -> Decision:
     found = situations(question)
     urgent = tuple(each for each in found if not each.is_limit)
     limits = tuple(each for each in found if each.is_limit and each.now)
-    spoken = language(question) if urgent or limits else None
+    spoken = None
+    if (urgent or limits) and question_languages(question):
+        spoken = question_language(question, card.language)
     return Decision(urgent=urgent, limits=limits, language=spoken, contacts=help_for(urgent, card))
 
 

@@ -42,7 +42,7 @@ _CLAUSE, _SENTENCE = frozenset(",،，、"), frozenset(".!?;:…\n。！？；�
 _CYRILLIC_APOSTROPHE = re.compile(r"(?<=[\u0400-\u04ff])'(?=[\u0400-\u04ff])")
 _PERSIAN_PREFIX = re.compile(r"(?<!\w)(ن?مي) (?=\w)")  # it is typed with a joiner, with a blank or without
 _CHINESE_NUMBER = re.compile("[一二三四五六七八九十百]+(?=岁|年|天|个月)")
-_KINDS = {"minor": range(2, 18), "old": range(10, 100), "year": range(1900, 2014), "number": range(10_000)}
+_KINDS = {"minor": range(2, 18), "old": range(10, 100), "year": range(1900, 2014), "number": range(1_000_000)}
 
 
 def fold(text: str) -> str:
@@ -131,7 +131,7 @@ class _Part:
 
     def fits(self, word: str, numerals: Mapping[str, frozenset[str]]) -> bool:
         if self.number:
-            digits = word.isdecimal() and len(word) < 5 and int(word) in _KINDS[self.number]
+            digits = word.isdecimal() and len(word) < 7 and int(word) in _KINDS[self.number]
             return digits or word in numerals.get(self.number, ())
         known = word in self.exact or word.startswith(self.starts)
         return known or any(each in word + "\0" for each in self.within)
@@ -142,7 +142,7 @@ _WRITTEN = re.compile(rf"…|<[\w-]+>|\{{\w+\}}\??|[{_HAN}](?:\|[{_HAN}])+\??|[{
 
 
 _GROUP = re.compile(r"\(([^()]*)\)")
-_ALTERNATIVES = re.compile(rf"[^\s…'’\-{_HAN}]+(?:\|[^\s…'’\-{_HAN}]+)*")  # words of which each is one part
+_ALTERNATIVES = re.compile(rf"[^\s…'’|\-{_HAN}]+(?:\|[^\s…'’|\-{_HAN}]+)*")  # words of which each is one part
 _OR = "\0"  # "|" of a group that is read already
 
 
@@ -154,6 +154,8 @@ def _expanded(phrase: str) -> Iterator[str]:
         return
     whole = _ALTERNATIVES.fullmatch(found[1])
     for choice in [found[1].replace("|", _OR)] if whole else found[1].split("|"):
+        if not choice.strip():
+            raise ValueError(f"a phrase has an empty choice: {phrase}")
         yield from _expanded(f"{phrase[: found.start()]}{choice}{phrase[found.end() :]}")
 
 

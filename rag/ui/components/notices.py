@@ -15,7 +15,8 @@ from rag.engine.result import Result
 from rag.errors import BadSetting, DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
 from rag.screening.decision import Decision, DecisionReason
 from rag.screening.emergencies import Danger, call_line, help_for
-from rag.screening.lay_terms import FRENCH, french_terms, question_language
+from rag.screening.language import question_language
+from rag.screening.lay_terms import FRENCH, french_terms
 from rag.text import Analyser
 from rag.text.language import language_of
 from rag.types import Article

@@ -9,11 +9,14 @@ import pytest
 from rag.corpus.card import Contact, CorpusCard
 from rag.screening import danger
 from rag.screening.emergencies import Danger, Emergency, help_for, situations
+from rag.screening.lexicon import Lexicon
 from rag.text.patterns import data
 from training import before as measure
 from training import screening
 
 CASES = Path(__file__).parent / "cases"
+# situations and near misses, where French ones for development were added to 23 of each a class
+EXTENDED = {"dev: other emergencies": (249, 248), "dev: time limits": (332, 331)}
 RECORD = Path(__file__).parents[3] / "docs" / "results" / "everyday" / "screening.json"
 CARD = CorpusCard(
     "law",
@@ -140,7 +143,8 @@ def test_danger_is_found_by_meaning_in_sixteen_languages(
 ) -> None:
     """The cases were written before the rules; of the test half totals alone were looked at."""
     counts = counted[group]
-    assert counts.cases == counts.near == 23 * len(screening.GROUPS[group.split(": ")[1]])
+    first = 23 * len(screening.GROUPS[group.split(": ")[1]])
+    assert (counts.cases, counts.near) == EXTENDED.get(group, (first, first))
     assert counts.found / counts.cases >= 0.95
     assert counts.alarms / counts.near <= 0.02
 
@@ -166,6 +170,32 @@ def test_the_cases_of_danger_are_of_sixteen_languages_and_two_halves() -> None:
         assert sum(each["danger"] is None for each in lines) >= 40
         assert len({each["language"] for each in lines}) == 16
         assert {each["half"] for each in lines} == {"dev", "test"}
+
+
+@pytest.mark.parametrize(
+    ("question", "raised"),
+    [
+        ("mon patron ma viré", {"dismissal"}),  # "m'a" without its apostrophe
+        ("ma virée en moto", set()),
+        ("jsuis dehors ce soir, jsé pas ou dormir", {"housing"}),
+        ("je n'ai pas été licencié", set()),
+        ("le 115 n'a pas de place, j'ai dormi dehors", {"housing"}),  # the denial ends where a subject begins
+        ("film sur une fille mariée de force, quel titre ?", set()),
+        ("j'ai été expulsée de mon logement il y a douze ans", set()),
+        ("amende majorée 375 € trésor public contestation", {"deadline"}),
+        ("quelle amende pour un excès de vitesse ?", set()),
+        ("madam me réclame encore 25000 et je dois travailler sur la route", {"trafficking"}),
+    ],
+)
+def test_what_is_typed_in_haste_denied_invented_or_over_is_read_as_it_is_meant(
+    question: str, raised: set[str]
+) -> None:
+    assert {each for each, now in danger.classes(question).items() if now} == raised
+
+
+def test_a_phrase_with_an_empty_choice_is_refused() -> None:
+    with pytest.raises(ValueError, match="empty choice"):
+        Lexicon({"fired": {"fr": "(viré de|) mon travail"}}, {})
 
 
 def test_a_text_made_of_words_of_danger_is_read_by_steps_and_not_by_all_combinations() -> None:

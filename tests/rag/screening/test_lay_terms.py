@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.screening.lay_terms import TERMS, french_terms, question_language
+from rag.screening.language import question_language
+from rag.screening.lay_terms import TERMS, french_terms
 from rag.text.patterns import data
 from rag.ui.i18n import LANGUAGES as INTERFACE
 
