@@ -16,6 +16,7 @@ from indexes.corpus.corpus import Corpus, split_synthetic, to_learn_from
 from indexes.corpus.corpus import write as write_corpus
 from indexes.store import article_store, paths, versions
 from indexes.store.manifest import Manifest, stamp
+from indexes.store.model_trust import trust
 from indexes.store.versions import DEFAULT_VERSIONS
 from indexes.update import reuse
 from indexes.update.diff import FormerCorpus, compare
@@ -116,6 +117,7 @@ def build_into(
         raise BadInput(f"--lent: {chosen.encoder} is pretrained and learns from no questions: leave out one")
     else:
         meaning = pretrained(chosen.encoder, chosen.model)
+        trust(chosen.encoder)
     vectors = None
     if meaning is not None:
         vectors = meaning.encoder.encode_articles(corpus.articles)

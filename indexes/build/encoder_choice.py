@@ -116,8 +116,10 @@ def pretrained(model: str, options: Mapping[str, Any]) -> EncoderChoice:
     """
     from rag.encoders.transformer import TransformerEncoder
 
-    given = {"model": model, **options}
+    given: dict[str, Any] = {"model": model, **options}
     made = TransformerEncoder(**given)
+    if made.revision is not None:  # the commit on the hub: what is there later may be another model
+        given["revision"] = made.revision
     learnt = trained_on(Path(model))
     entry = {"kind": "transformer", "name": made.name, "dim": made.dim, "sha256": made.sha256}
     return EncoderChoice(made, entry | {"options": given} | ({"learnt_from": learnt} if learnt else {}))

@@ -25,6 +25,7 @@ from indexes.corpus.corpus import read as read_corpus
 from indexes.corpus.questions import read_cited
 from indexes.store import article_store
 from indexes.store.manifest import FILE, Manifest, encoder_fingerprint, libraries, read, verify
+from indexes.store.model_trust import require_trust
 from indexes.store.paths import builtin, locate
 from indexes.update import term_counts
 from rag.corpus.articles import Articles
@@ -291,6 +292,7 @@ def _meaning(
         with damaged_if_unreadable(folder, cure):
             encoder = StaticEncoder.load(folder / "encoder", analyser)
     else:
+        require_trust(str(manifest.encoder["options"].get("model")), folder)
         from rag.encoders.transformer import TransformerEncoder
 
         encoder = TransformerEncoder(**manifest.encoder["options"])

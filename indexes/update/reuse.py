@@ -18,6 +18,7 @@ from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.store import paths
 from indexes.store.atomic import link
 from indexes.store.manifest import Manifest, read, verify
+from indexes.store.model_trust import require_trust
 from indexes.store.open_index import damaged_if_unreadable
 from indexes.update import term_counts
 from indexes.update.diff import CorpusDiff, FormerCorpus
@@ -178,7 +179,8 @@ def vectors(
     if entry is None:
         return ReusedVectors(kind=kind)
     if entry["kind"] != "static":
-        options = dict(entry["options"])
+        options = dict(entry["options"])  # with the commit of a model on the hub, so that it stays the same
+        require_trust(str(options["model"]), start.folder)
         chosen = pretrained(options.pop("model"), options)
         if chosen.entry["sha256"] != entry["sha256"]:
             note = f"the model {entry['name']} is another one than before: all articles are encoded again"

@@ -46,6 +46,7 @@ def load_model(
     pooling: Pooling | None = None,
     window: int | None = None,
     remote_code: bool = False,
+    revision: str | None = None,
 ) -> SentenceTransformer:
     """Load a model, with a pooling and a window of one's own.
 
@@ -57,6 +58,7 @@ def load_model(
             model's own folder says, which is the mean for a bare transformer.
         window: tokens that the model reads at most; None as it says itself.
         remote_code: run the Python code that comes with the model. Only for models that you trust.
+        revision: of the hub: a commit, a tag or a branch; None is the newest.
 
     Raises:
         MissingExtra: sentence-transformers is not installed.
@@ -72,7 +74,9 @@ def load_model(
     except ImportError as error:
         raise missing(model) from error
     try:
-        loaded = SentenceTransformer(str(model), device=device, trust_remote_code=remote_code)
+        loaded = SentenceTransformer(
+            str(model), device=device, trust_remote_code=remote_code, revision=revision
+        )
         if pooling is not None:
             transformer: Any = loaded[0]
             mode = "lasttoken" if pooling == "last" else pooling
@@ -103,7 +107,7 @@ class TransformerEncoder:
     Spanakis 2022). A model of long context takes `chunk=0`: the article in one piece.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - as a manifest records them
         self,
         model: str | Path | SentenceTransformer,
         *,
@@ -113,6 +117,7 @@ class TransformerEncoder:
         overlap: int = 20,
         batch: int = 32,
         device: str | None = None,
+        revision: str | None = None,
     ) -> None:
         """Load the model from a folder or the hub, unless it is what `load_model` returned.
 
@@ -126,10 +131,13 @@ class TransformerEncoder:
         """
         if chunk < 0 or overlap < 0 or 0 < chunk <= overlap:
             raise BadInput(f"chunks of {chunk} tokens overlapping by {overlap}: the overlap must be smaller")
+        self.revision: str | None  # the commit on the hub that it was loaded from; None: a folder
         if isinstance(model, (str, Path)):
-            self.model = load_model(model, device=device)
+            self.model = load_model(model, device=device, revision=revision)
             self.name = str(model) if not Path(model).is_dir() else Path(model).name
+            self.revision = None if Path(model).is_dir() else _commit(str(model), revision)
         else:
+            self.revision = None
             self.model, self.name = model, "encoder"  # whoever loaded it knows its name
         self.question_prompt, self.passage_prompt = question_prompt, passage_prompt
         self.overlap, self.batch = overlap, batch
@@ -199,6 +207,14 @@ class TransformerEncoder:
             **adapter,
         )
         return unit(np.asarray(vectors, dtype=np.float32))
+
+
+def _commit(model: str, revision: str | None) -> str | None:
+    """Return the commit of a hub's model that was just loaded, which the hub's cache lies under."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(model, "config.json", revision=revision)
+    return Path(found).parent.name if isinstance(found, str) else None
 
 
 def missing(model: str | Path) -> MissingExtra:

@@ -15,7 +15,7 @@ import indexes
 from indexes.__main__ import main
 from indexes.build.build import build
 from indexes.corpus.corpus import read, write
-from indexes.store import open_index, paths, versions
+from indexes.store import model_trust, open_index, paths, versions
 from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
 from rag.retrieval.bm25 import BM25
 from rag.types import Filter
@@ -452,3 +452,33 @@ def test_a_classifier_of_another_encoder_is_left_aside(
         assert indexes.open("builtin").notices.topics._classifier is None
         [line] = caplog.messages
         assert "was fitted with another encoder and is not used: run python -m training.governing_law" in line
+
+
+def test_a_model_that_a_manifest_alone_names_is_not_loaded(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who hands over an index must not choose what is fetched and read here."""
+    loaded: list[str] = []
+
+    class Loaded(Exception):
+        pass
+
+    def load(model: str, **_: object) -> None:
+        loaded.append(model)
+        raise Loaded
+
+    monkeypatch.setattr("rag.encoders.transformer.TransformerEncoder", load)
+    folder = install()
+    entry = {"kind": "transformer", "name": "law", "options": {"model": "acme/law"}, "sha256": ""}
+    change_manifest(folder, encoder=entry)
+    problem = "names the model 'acme/law', which nobody has chosen .* set PANDECT_TRUST_MODEL=acme/law"
+    with pytest.raises(BadInput, match=problem):
+        indexes.open("village")
+    assert not loaded
+    monkeypatch.setenv("PANDECT_TRUST_MODEL", "other/law, acme/law")
+    with pytest.raises(Loaded):
+        indexes.open("village")
+    monkeypatch.delenv("PANDECT_TRUST_MODEL")
+    model_trust.trust("acme/law")  # as a build does
+    with pytest.raises(Loaded):
+        indexes.open("village")

@@ -295,6 +295,10 @@ def test_a_pretrained_encoder_is_kept_by_its_id(
     monkeypatch.setattr(reuse, "pretrained", load)
     built(tmp_path / "former", VILLAGE, BuildSettings(), EncoderChoice(model, entry))
     wanted = built(tmp_path / "again", NEW, BuildSettings(), now)
+    with pytest.raises(BadInput, match="nobody has chosen on this machine"):  # no build of here named it
+        updated(tmp_path / "refused", tmp_path / "former", NEW)
+    assert not loaded
+    monkeypatch.setenv("PANDECT_TRUST_MODEL", "acme/law")
     made = updated(tmp_path / "made", tmp_path / "former", NEW)
     assert loaded == [("acme/law", {"question_prompt": "query: "})]
     assert hashes(tmp_path / "made") == wanted

@@ -251,6 +251,7 @@ def test_a_model_is_loaded_from_a_hub(
 ) -> None:
     script = """
 import json, sys
+from indexes.build.encoder_choice import pretrained
 from rag.encoders import model_recipes
 from rag.encoders.transformer import TransformerEncoder
 from rag.errors import BadInput
@@ -263,6 +264,9 @@ except BadInput as error:
 vectors = made.encode_questions(["le loyer"]).tolist()
 first = model_recipes.load(model_recipes.find_recipe("test/tiny", pooling="cls"), device="cpu")
 told = {"name": made.name, "sha256": made.sha256, "vectors": vectors, "refused": refused}
+told["revision"] = made.revision
+given = pretrained("test/tiny", {"device": "cpu"}).entry["options"]
+told |= {"recorded": given, "again": TransformerEncoder(**given).revision}
 told |= {"first": first.encode_questions(["le loyer"]).tolist(), "named": first.name}
 json.dump(told, sys.stdout)
 """
@@ -285,5 +289,8 @@ json.dump(told, sys.stdout)
     pooled = TransformerEncoder(load_model(folder, pooling="cls", device="cpu"))
     assert said["first"][0] == pytest.approx(pooled.encode_questions(["le loyer"])[0].tolist(), abs=1e-5)
     assert said["named"] == "tiny"
+    assert said["revision"] == said["again"] == COMMIT
+    assert said["recorded"] == {"model": "test/tiny", "device": "cpu", "revision": COMMIT}
+    assert encoder.revision is None  # of a folder
     assert "test/absent" in said["refused"]
     assert "a connection to the hub" in said["refused"]

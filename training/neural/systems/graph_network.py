@@ -20,6 +20,7 @@ import numpy as np
 from indexes.build import legislative_graph
 from indexes.build.encoder_choice import pretrained
 from indexes.corpus.corpus import Corpus
+from indexes.store.model_trust import require_trust, trust
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
@@ -98,6 +99,7 @@ class GraphNetwork(NeuralSystem):
             made = cls(recipe, _of_result(began_with), str(began_with))
             made.began_with = began_with
             return made
+        trust(named)
         return cls(recipe, pretrained(named, {}).encoder, named)
 
     @classmethod
@@ -112,6 +114,7 @@ class GraphNetwork(NeuralSystem):
         elif (folder / _ENCODER).is_dir():
             encoder = _of_result(folder / _ENCODER)
         else:
+            require_trust(about["encoder"], folder)
             encoder = pretrained(about["encoder"], {}).encoder
         kept = (folder / _ENCODER).is_dir() and about["encoder"] != STATIC
         made = cls(recipe, encoder, str(folder / _ENCODER) if kept else about["encoder"])
