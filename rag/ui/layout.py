@@ -173,14 +173,17 @@ def _below(card: CorpusCard, info: IndexInfo, t: Interface) -> tuple[Html, ...]:
     return tag("section", *lines, class_="pd-help", id=HELP), loaded
 
 
-def contact_html(contact: Contact, t: Interface, name: str = "") -> Html:
+def contact_html(contact: Contact, t: Interface, name: str = "", *, number_first: bool = False) -> Html:
     """Return who can help; the name in an element, such as "strong", where one is given."""
     label = link(contact.url, contact.name)
-    phone = [" · ", telephone(contact.phone)] if contact.phone else []
+    label = tag(name, label) if name else label
+    if contact.phone:
+        number = telephone(contact.phone)
+        label = join(number, " ", label) if number_first else join(label, " · ", number)
     dot = tag("span", " · ", class_="pd-dotted")  # a narrow screen begins a line with the note instead
     said, language = contact.noted(t.language)
     note = tag("span", dot, said, class_="pd-note", lang=language or None) if said else ""
-    return join(tag(name, label) if name else label, *phone, note)
+    return join(label, note)
 
 
 def _loaded(card: CorpusCard, info: IndexInfo, t: Interface) -> Iterator[tuple[str, str]]:

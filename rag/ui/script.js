@@ -21,6 +21,8 @@
 //   goes on waiting for the box. What was asked is asked again: the page bears a mark of it (data-question),
 //   which tells nothing of it. Other words that stand in the box were not asked, and are only put back. What
 //   is searched within a code is treated alike.
+// - why shorten: a long story would push its answer off a phone. Its box gives way once it is answered, is whole
+//   again where it is changed, and stays so: if it gave way when it is left, what is pressed next would move away.
 // - why steps: "back" leads to the question before, which is in no address. An entry of the browser's history
 //   bears a number; the questions wait in this page, and from leaving until a reload where what is kept waits.
 // - why offline: Streamlit says that the server is gone in English, with a command to type, over the page.
@@ -230,6 +232,17 @@ if (!window.pandectListens) {
     wanted = stepOf(event.state);
     setTimeout(look, 100);  // Streamlit may have nothing to do
   });
+  const shorten = () => {
+    const box = boxOf("question");
+    if (!box || box === document.activeElement || box.pandectShort === box.value) return;
+    if (!isAsked("question", box.value) || !document.querySelector(".pd-found")) return;
+    box.pandectShort = box.value;
+    box.dataset.short = "";
+    box.scrollTop = 0;
+  };
+  document.addEventListener("focusin", (event) => {
+    if (event.target === boxOf("question")) delete event.target.dataset.short;
+  });
   let turned = false;
   let waits = false;
   const look = () => {
@@ -250,6 +263,7 @@ if (!window.pandectListens) {
     }
     const late = Date.now() - asked > 15000;
     if (asked && !late && turned && app.dataset.testScriptState === "notRunning") found();
+    if (rests) shorten();
     turned = false;
   };
   new MutationObserver((changes) => {

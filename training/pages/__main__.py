@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one = commands.add_parser("speed", help="one person in a real browser")
     one.add_argument("--questions", type=int, default=100, help="how many are asked (100)")
     long = commands.add_parser("length", help="words before the first article, screens of a phone")
-    long.add_argument("--questions", type=int, default=100, help="how many are asked (100)")
+    long.add_argument("--questions", type=int, help="how many are asked (all)")
     many = commands.add_parser("users", help="many people at once, who come and go, without browsers")
     many.add_argument("--users", type=int, default=50)
     many.add_argument("--seconds", type=float, default=120.0)

@@ -6,6 +6,7 @@ one of 390 by 844 pixels.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 PHONE = {"width": 390, "height": 844}
+# What a person can use: whom to call, what to do in time, where to look instead, the law's own words.
+_USEFUL = (
+    ".pd-urgent p, .pd-people p, .pd-running p, .pd-moved p, .pd-elsewhere p, .pd-doubt > ul > li, "
+    ".st-key-topic button, .pd-told, .pd-card .pd-passage, .pd-untold"
+)
 _LENGTH = """() => {
   const main = document.querySelector("[data-testid=stMainBlockContainer]");
   const notice = main.querySelector(".pd-notice");
@@ -37,10 +43,10 @@ _LENGTH = """() => {
   };
   return {
     article: words(".pd-card, .pd-row, .pd-closest"),
-    useful: words(".pd-told, .pd-elsewhere p, .st-key-topic button, .pd-card .pd-passage, .pd-untold"),
+    useful: words(USEFUL),
     screens: main.scrollHeight / window.innerHeight,
   };
-}"""
+}""".replace("USEFUL", json.dumps(_USEFUL))
 
 
 def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:

@@ -162,29 +162,35 @@ def notice_html(model: str, judge: str, cited: CitedArticles) -> Html:
 
 
 _CHOSEN = N_("Sentences of the articles, chosen without a model.")
-_CHOSEN_SUMMARY = N_("Sentences of the summaries, chosen without a model. Only the official text counts.")
+MAX_QUOTE = 240  # characters, some forty words: what is longer is read on the card, which comes next
 
 
 def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:
-    """Draw the passages, each with a link to its card; nothing where none has to do with the question."""
+    """Draw the passage with a link to its card; nothing where it is long, or not about the question."""
     # one: with what can be done, more would push the articles off the screen
     articles = [shown.article for shown in result.shown[:FROM] if shown.article.text][:1]
     law_words = {pair.law: pair.weight for pair in result.bridged}  # the law's terms for everyday words
-    found = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
+    quotes = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
+    found = [each for each in quotes if _length(each) <= MAX_QUOTE]
     if not found:
         return
     t = cited.t
-    head = tag("h2", t("What these articles say"))
-    hint = tag("p", t(_CHOSEN_SUMMARY if cited.summary else _CHOSEN), class_="pd-hint")
+    said = N_("Only the official text counts.") if cited.summary else _CHOSEN
+    hint = tag("p", t(said), class_="pd-hint")
     passages = bullets(_extract(each, cited) for each in found)
-    st.html(tag("section", head, passages, hint, class_="pd-box pd-quoted"))
+    named = t("What these articles say")
+    st.html(tag("section", passages, hint, class_="pd-box pd-quoted", aria_label=named))
+
+
+def _length(extract: Extract) -> int:
+    return sum(end - start for start, end in extract.spans)
 
 
 LIMITS = 2  # time limits of a quoted article; its card has them all
 
 
 def _limits(extract: Extract, cited: CitedArticles) -> Html:
-    """Return the time limits of a quoted article, first those that the quote itself sets."""
+    """Return time limits of a quoted article, first those that the quote sets, as long as all is short."""
     article, limits = cited.shown[extract.article_id].article, []
     for limit in cited.facts.get(article.id, NO_FACTS).shown.time_limits:
         start = article.text.find(limit.clause) if limit.clause else -1
@@ -192,7 +198,11 @@ def _limits(extract: Extract, cited: CitedArticles) -> Html:
         limits.append((not quoted, limit))
     # in short: what happens else stands on the card, which a phone shows next
     ordered = sorted(limits, key=lambda each: each[0])
-    first = [replace(limit, otherwise="") for _, limit in ordered[:LIMITS]]
+    room, first = MAX_QUOTE - _length(extract), []
+    for _, limit in ordered[:LIMITS]:
+        room -= len(limit.within) + len(limit.what) + len(limit.start or "")
+        if room >= 0:
+            first.append(replace(limit, otherwise=""))
     if not first:
         return Html()
     law = article.language or cited.card.language
@@ -205,8 +215,4 @@ def _extract(extract: Extract, cited: CitedArticles) -> Html:
     marks: list[Mark] = [(*span, "", "") for span in extract.matched]
     marks += [(*span, "pd-law", tooltip) for span in extract.law_words]
     passage = cited.law(extract.article_id, extract.spans, extract.brought, marks)
-    limits = _limits(extract, cited)
-    if not extract.long:
-        return join(passage, limits)
-    more = t("The passage is too long to be quoted: this is how the article begins. Read it on its card.")
-    return join(passage, tag("p", more, class_="pd-limit"), limits)
+    return join(passage, _limits(extract, cited))

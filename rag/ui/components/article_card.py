@@ -57,15 +57,18 @@ def neighbours(
 
 
 def read_with(
-    article: Article, law: Law, t: Interface, card: CorpusCard, most: int, level: str = "h4"
+    article: Article, law: Law, t: Interface, card: CorpusCard, most: int, *, fold: bool = False
 ) -> Html:
-    """Return what an article must be read with, as a list under a heading; nothing where no text says so."""
+    """Return what an article must be read with, as a list; nothing where no text says so.
+
+    `fold`: its numbers alone stand open, as on a card.
+    """
     found = law.read_with(article.id) if article.id in law.articles else ()
     if not found:
         return Html()
     locale = st.query_params.get("lang")
     made = _read_with.__wrapped__ if len(locale or "") > LONGEST else _read_with
-    return made(article, found[:most], len(found), t, card, locale, level)
+    return made(article, found[:most], len(found), t, card, locale, fold)
 
 
 @lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
@@ -76,13 +79,16 @@ def _read_with(
     t: Interface,
     card: CorpusCard,
     locale: str | None,
-    level: str,
+    fold: bool,
 ) -> Html:
     name = t("This article must be read with")
     entries = [need_entry(need, mention, t, card, article.code) for need, mention in found]
     items = tag("ul", *entries, role="list")
     rest = _rest(article, name, total - len(found), t)
-    return tag("section", tag(level, name), items, rest, class_="pd-with")
+    if not fold:
+        return tag("section", tag("h3", name), items, rest, class_="pd-with")
+    numbers = t.listed(title(mention.article, t, card) for _, mention in found)
+    return folded(t("To be read with: {articles}", articles=numbers), items, rest, class_="pd-more pd-with")
 
 
 def _rest(article: Article, name: str, more: int, t: Interface) -> Html:
@@ -131,6 +137,7 @@ def _around(
 STEPS = 2  # headings of an article's place that are told: the innermost; "Browse" has them all
 MAX_UNFOLDED_LENGTH = 420  # characters: a text up to here is shown at once, without a click
 PASSAGE = 320  # characters of a longer one
+BRIEF_LENGTH, BRIEF_PASSAGE = 240, 200  # the same, of the cards after the first
 # What of a card no question changes stays at hand, for so many articles: some megabytes of HTML, and text
 # alone, so that keeping it keeps no index open.
 CACHED_CARDS = 512
@@ -152,12 +159,17 @@ class View:
 
 
 def card_html(
-    shown: Shown, view: View, explanation: Explanation | None = None, *, marked: bool = False
+    shown: Shown,
+    view: View,
+    explanation: Explanation | None = None,
+    *,
+    marked: bool = False,
+    brief: bool = False,
 ) -> Html:
     """Return one article as HTML in which everything that came with the corpus is escaped.
 
-    What a person needs stands open: number, place, text, what it sets, the official text. Why it is there and
-    what surrounds it are folded. `marked`: it very probably answers.
+    What a person needs stands open: number, text, what it sets, place, the official text. Why it is there and
+    what surrounds it are folded. `marked`: it very probably answers. `brief`: less of its text stands open.
     """
     article, t, card = shown.article, view.t, view.card
     law = article.language or card.language  # a screen reader reads the law in its own language
@@ -171,12 +183,13 @@ def card_html(
     return tag(
         "article",
         tag("header", rank, titled, likely, *marks),
-        tag("div", _path(article, t), _passage(shown, view) if article.text else "", lang=law),
-        facts_html(article, view.facts.get(article.id, NO_FACTS), card, t),
-        _whole(article, card, t) if article.text else unsummarised(article, card, t),
+        tag("div", _passage(shown, view, brief=brief), lang=law) if article.text else "",
+        facts_html(article, view.facts.get(article.id, NO_FACTS), card, t, 1 if brief else 2),
+        _whole(article, card, t, brief=brief) if article.text else unsummarised(article, card, t),
+        read_with(article, view.law, t, card, READ_WITH, fold=True) if view.law is not None else "",
         _reasons(shown, view, explanation),
-        read_with(article, view.law, t, card, READ_WITH) if view.law is not None else "",
         neighbours(article, view.law, t, card, view.listed) if view.law is not None else "",
+        tag("div", _path(article, t), lang=law) if article.headings else "",
         foot(article, card, t, view.today or date.today()),
         class_="pd-card",
         aria_labelledby=heading,
@@ -254,11 +267,12 @@ def _path(article: Article, t: Interface) -> Html:
     return tag("div", tag("ol", *steps, role="list", aria_label=t("Place in the law")), class_="pd-path")
 
 
-def _passage(shown: Shown, view: View) -> Html:
+def _passage(shown: Shown, view: View, *, brief: bool) -> Html:
     text, why = shown.article.text, shown.why
     start, end = 0, len(text)
-    if len(text) > MAX_UNFOLDED_LENGTH:
-        start, end = best_passage(text, why.terms | why.bridged, view.analyser, PASSAGE)
+    if len(text) > (BRIEF_LENGTH if brief else MAX_UNFOLDED_LENGTH):
+        most = BRIEF_PASSAGE if brief else PASSAGE
+        start, end = best_passage(text, why.terms | why.bridged, view.analyser, most)
     marked = _marked(text[start:end].strip(), why, view.analyser)
     return tag("p", "… " * (start > 0), *marked, " …" * (end < len(text)), class_="pd-passage")
 
@@ -274,8 +288,8 @@ def _marked(text: str, why: Why, analyser: Analyser) -> Iterator[Html | str]:
 
 
 @lru_cache(maxsize=CACHED_CARDS)
-def _whole(article: Article, card: CorpusCard, t: Interface) -> Html:
-    if len(article.text) <= MAX_UNFOLDED_LENGTH:
+def _whole(article: Article, card: CorpusCard, t: Interface, *, brief: bool) -> Html:
+    if len(article.text) <= (BRIEF_LENGTH if brief else MAX_UNFOLDED_LENGTH):
         return Html()
     label = t("Read the whole summary") if card.text_kind == "summary" else t("Read the whole article")
     text = tag("div", paragraphs(article.text), lang=article.language or card.language)
@@ -330,28 +344,39 @@ LIMITS = 3  # time limits, and amounts, of an article that are told at once
 _OUTDATED = N_("This article has changed since the summary was written. Read the official text.")
 
 
-def facts_html(article: Article, facts: ArticleFacts, card: CorpusCard, t: Interface) -> Html:
-    """Return what an article sets: its time limits, then its amounts, then what must be known of its text."""
+def facts_html(
+    article: Article, facts: ArticleFacts, card: CorpusCard, t: Interface, most: int | None = None
+) -> Html:
+    """Return what an article sets: its time limits, then its amounts, then what must be known of its text.
+
+    `most` of the first kind that it has stand open on a card, and all else is folded; None: the page of the
+    article, where `LIMITS` of each do.
+    """
     law = article.language or card.language
-    parts: list[Html] = []
-    if facts.outdated:
-        parts.append(tag("p", t(_OUTDATED), class_="pd-outdated"))
-    if limits := [limit_html(limit, t, law) for limit in facts.shown.time_limits]:
-        parts.append(tag("div", bullets(limits[:LIMITS]), _more(limits, t), class_="pd-limits"))
+    limits = [limit_html(limit, t, law) for limit in facts.shown.time_limits]
     values = [(each.what, _BLANK.sub("\u00a0", each.value)) for each in facts.shown.amounts]
-    if amounts := [tag("span", f"{what} — ", tag("strong", value), lang=law) for what, value in values]:
+    amounts = [tag("span", f"{what} — ", tag("strong", value), lang=law) for what, value in values]
+    notes = [join(t("To know:"), t.how.space, tag("span", facts.note, lang=law))] if facts.note else []
+    behind: list[Html] = []
+    if most is not None and limits:
+        behind, amounts, notes = [*limits[most:], *amounts, *notes], [], []
+        limits = limits[:most]
+    elif most is not None and amounts:
+        behind, notes = [*amounts[most:], *notes], []
+        amounts = amounts[:most]
+    parts = [tag("p", t(_OUTDATED), class_="pd-outdated")] if facts.outdated else []
+    if limits:
+        rest = _more(limits[LIMITS:] or behind, t)
+        parts.append(tag("div", bullets(limits[:LIMITS]), rest, class_="pd-limits"))
+    if amounts:
         first = join(*[part for each in amounts[:LIMITS] for part in (" · ", each)][1:])
         told = tag("p", t("Amounts and thresholds:"), t.how.space, first)
-        parts.append(tag("div", told, _more(amounts, t), class_="pd-amounts"))
-    if facts.note:
-        note = tag("span", facts.note, lang=law)
-        parts.append(tag("p", t("To know:"), t.how.space, note, class_="pd-amounts"))
-    return join(*parts)
+        parts.append(tag("div", told, _more(amounts[LIMITS:] or behind, t), class_="pd-amounts"))
+    return join(*parts, *(tag("p", note, class_="pd-amounts") for note in notes))
 
 
-def _more(items: Sequence[Html], t: Interface) -> Html:
+def _more(rest: Sequence[Html], t: Interface) -> Html:
     """Return what of a list is not told at once, folded."""
-    rest = items[LIMITS:]
     label = t.n("and one more", "and {count} more", len(rest))
     return folded(label, bullets(rest), class_="pd-more") if rest else Html()
 

@@ -32,7 +32,7 @@ def renumbering_notices(result: Result, card: CorpusCard, t: Interface) -> None:
     shown = {s.article.id: s.article for s in result.shown}
     lines = [tag("p", line) for item in result.known for line in _fate(item, shown, card, t)]
     if lines:
-        st.html(tag("div", *lines, class_="pd-box", role="status"))
+        st.html(tag("div", *lines, class_="pd-box pd-moved", role="status"))
 
 
 def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Interface) -> Iterator[str]:

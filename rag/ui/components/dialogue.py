@@ -22,7 +22,7 @@ from rag.ui import url_state
 from rag.ui.html import plain_label, tag
 from rag.ui.i18n import N_, Interface
 
-_WHY = N_("The first articles depend on this. You may also leave it open.")
+_WHY = N_("You may leave it open.")
 _CHOSEN = N_("Your choice stands in front of your question.")
 _KEY = "clarified"  # in the session
 _REGIONS = "regions"  # the box of the search options, and its parameter
@@ -95,9 +95,10 @@ def draw_follow_up(question: str, analyser: Analyser, t: Interface) -> None:
     if talk.questions[-1:] != (question.strip(),):  # one asked in the box above begins another conversation
         talk = st.session_state[_TALK] = Conversation().then(question)
         st.session_state[_NEXT] = ""
-    with st.container(key="followup"), st.form("further_form", border=False):
-        st.text_input(t("Your next question"), key=_NEXT, placeholder=t(_PLACE))
-        st.form_submit_button(t("Continue"), on_click=_ask, args=(talk, analyser))
+    with st.container(key="followup"), st.form("further_form", border=False):  # noqa: SIM117 - one row in it
+        with st.container(key="followup-row", horizontal=True, vertical_alignment="bottom"):
+            st.text_input(t("Your next question"), key=_NEXT, placeholder=t(_PLACE))
+            st.form_submit_button(t("Continue"), on_click=_ask, args=(talk, analyser))
 
 
 def _ask(talk: Conversation, analyser: Analyser) -> None:

@@ -14,9 +14,7 @@ from rag.ui.i18n import N_, Interface
 
 Act: TypeAlias = Callable[[str, ExpansionTerm], None]
 _STATE = "bridge_removed"  # the question asked, and the pairs that were taken out of its search
-_HINT = N_(
-    "This law has other words for yours, and was searched by them too. Press one to search without it."
-)
+_HINT = N_("Searched too. Press one to leave it out.")
 _GONE = N_("Searched without these words of the law. Press one to put it back.")
 _CHIP = N_("“{typed}”: this law says “{law}” ✕")
 _BACK = N_("“{typed}”: put back “{law}”")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 import streamlit as st
 
-from rag.corpus.card import CorpusCard, Elsewhere, Step
+from rag.corpus.card import Contact, CorpusCard, Elsewhere, Step
 from rag.engine.result import Result
 from rag.errors import BadSetting, DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
 from rag.screening.decision import Decision, DecisionReason
@@ -30,7 +30,7 @@ from rag.ui.components.question_form import (
     remove_filters,
     theme_names,
 )
-from rag.ui.html import Html, bullets, folded, join, link, plain_label, rows, site, tag
+from rag.ui.html import Html, bullets, folded, join, link, plain_label, rows, site, tag, telephone
 from rag.ui.i18n import LANGUAGES, N_, Interface, words
 from rag.ui.layout import HELP, contact_html
 
@@ -54,13 +54,12 @@ _OTHER_LAW = N_(
     "Look for the official site of that country's law, or for a page like this one that holds it."
 )
 _DOUBT = N_("Probably no article of {title} answers this.")
-_DOUBT_ALL = N_("Probably no article of the laws loaded here answers this.")
+_DOUBT_ALL = N_("Probably no article loaded here answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
 _ASKED_IN = N_("Your question is in {asked}; the law here is in {law}.")
 _ASK_IN = N_("Ask in {language}: {terms}")
 # told by `screening_notice`, and not once more as a doubt
 SCREENED_REASONS = (DecisionReason.OTHER_COUNTRY, DecisionReason.NOT_LAW)
-_PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
 
 def in_question_language(question: str, t: Interface) -> Interface:
@@ -137,7 +136,7 @@ def too_many(seconds: int, t: Interface) -> None:
 
 def _people(card: CorpusCard, t: Interface) -> Html | str:
     """Return the way to those who can help, which is long on a phone; nothing where the corpus names none."""
-    return tag("a", t(_PEOPLE), href=f"#{HELP}") if card.contacts else ""
+    return tag("a", t("Talk to a person"), href=f"#{HELP}") if card.contacts else ""
 
 
 def nothing(question: str, card: CorpusCard, t: Interface) -> None:
@@ -168,14 +167,16 @@ def filtered_out(t: Interface) -> None:
 
 
 def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> None:
-    """Say which law governs this instead, in one box even where two may; whom to ask, once."""
+    """Say which law governs this instead, in one box even where two may: the second is folded."""
     if not topics:
         return
     body: list[str] = []
-    for topic in topics:
+    for number, topic in enumerate(topics):
+        name = in_language(topic.title, t.language)
         where = rows([(t("The law to look at"), tag("strong", link(topic.url, topic.law)))])
-        body += [tag("h3", in_language(topic.title, t.language), class_="pd-small")]
-        body += [tag("p", in_language(topic.explain, t.language)), where]
+        told = join(tag("p", in_language(topic.explain, t.language)), where)
+        head = tag("h3", name, class_="pd-small")
+        body.append(folded(name, told, class_="pd-more") if number else join(head, told))
     if people := _people(card, t):
         body.append(tag("p", people))
     _box(t, t("This seems to belong to another law, which is not loaded here"), *body, kind="pd-elsewhere")
@@ -189,7 +190,8 @@ def draw_steps(result: Result, decision: Decision, card: CorpusCard, t: Interfac
 
     What the notice of a time limit says already is not said twice.
     """
-    if result.doubtful or result.elsewhere or result.topic or not result.shown:
+    screened = decision.reason in SCREENED_REASONS
+    if screened or result.doubtful or result.elsewhere or result.topic or not result.shown:
         return
     told = _steps_of({limit.danger for limit in decision.limits}, card)
     after = card.steps_after(result.shown[0].article.id)
@@ -218,7 +220,7 @@ def in_language(texts: Mapping[str, str], language: str) -> Html:
 def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None:
     """Show that a question seems to be about another country's law, or about no law."""
     if decision.reason is DecisionReason.OTHER_COUNTRY:
-        tips = _tips(t(_OTHER_LAW), _people(card, t))
+        tips = _tips(t(_OTHER_LAW))
         title = t("Your question seems to be about the law of another country")
     elif decision.reason is DecisionReason.NOT_LAW:
         tips = _tips(t(_TIPS[0]))
@@ -237,11 +239,10 @@ def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     language than the law's is told so (`draw_language`), and not to mind its spelling.
     """
     message = t(_DOUBT_CODE if is_code(law) else _DOUBT, title=law) if law else t(_DOUBT_ALL)
-    shown = tag("p", t("The closest ones are shown all the same."))
     foreign = foreign_language(question, card.language)
     tips = _tips(*map(t, _TIPS[:2]), _people(card, t))
-    more = "" if foreign else folded(t("What you can try"), tips, class_="pd-more")
-    _box(t, message, shown, more, kind="pd-doubt")
+    more = "" if foreign else folded(t("What to try"), tips, class_="pd-more")
+    _box(t, message, more, kind="pd-doubt")
 
 
 # The command stands in the error's text ("…: run python -m indexes build belgium to …"); prose ends it.
@@ -315,8 +316,7 @@ def draw_emergency(
         if decision.grave and (line := call_line(decision.language, decision.contacts[0].phone)):
             way = "rtl" if decision.language in _RIGHT_TO_LEFT else None
             paragraphs.append(tag("p", tag("strong", line), lang=decision.language, dir=way))
-        people = (contact_html(contact, t, name="strong") for contact in decision.contacts)
-        paragraphs.append(bullets(people, lang=card.language))
+        paragraphs += _people_html(decision.contacts, card, t)
     elif decision.grave:
         paragraphs.append(tag("p", t("Call the emergency number of the place where you are.")))
     if not paragraphs:
@@ -325,8 +325,31 @@ def draw_emergency(
     limits = {limit.danger for limit in decision.limits} if found and found <= _WITH_LIMITS else set()
     paragraphs += _steps_html(_steps_of(found | limits, card), t, card, articles, links=1)
     heading = t("If this is happening to you, get help first") if decision.grave else t(_NAMED)
-    kind, role = ("pd-box pd-urgent", "alert") if decision.grave else ("pd-box", "status")
-    st.html(tag("div", tag("h2", heading), *paragraphs, class_=kind, role=role, lang=spoken))
+    kind, role = ("pd-urgent", "alert") if decision.grave else ("pd-people", "status")
+    st.html(tag("div", tag("h2", heading), *paragraphs, class_=f"pd-box {kind}", role=role, lang=spoken))
+
+
+def _people_html(contacts: Sequence[Contact], card: CorpusCard, t: Interface) -> Iterator[Html]:
+    """Yield whom to call: first who is made for this danger, then the bare numbers, the others folded."""
+    first, *others = contacts
+    yield tag("p", contact_html(first, t, name="strong", number_first=True), lang=card.language)
+    short = [each for each in others if each.phone and not each.noted(t.language)[0]]
+    if short:
+        numbers = (tag("li", contact_html(each, t, number_first=True)) for each in short)
+        yield tag("ul", *numbers, lang=card.language, class_="pd-numbers", role="list")
+    if rest := [contact_html(each, t) for each in others if each not in short]:
+        label = t.n("and one more", "and {count} more", len(rest))
+        yield folded(label, bullets(rest, lang=card.language), class_="pd-more")
+
+
+def speaks(decision: Decision) -> bool:
+    """Tell whether a notice says whom to call or what to do in time, beside which little else is said."""
+    return decision.grave or bool(decision.contacts) or _tells_limit(decision)
+
+
+def _tells_limit(decision: Decision) -> bool:
+    another = decision.reason is DecisionReason.OTHER_COUNTRY
+    return bool(decision.limits) and not (decision.grave or another)
 
 
 def draw_limits(decision: Decision, t: Interface, card: CorpusCard, articles: Mapping[str, Article]) -> None:
@@ -335,13 +358,20 @@ def draw_limits(decision: Decision, t: Interface, card: CorpusCard, articles: Ma
     Nor where another country's law is asked for. The sentences are those of the corpus' own law, and say so;
     a corpus without any tells only to be quick.
     """
-    if not decision.limits or decision.grave or decision.reason is DecisionReason.OTHER_COUNTRY:
+    if not _tells_limit(decision):
         return
     t, spoken = _in_language_of(decision, t)
     steps = _steps_of({limit.danger for limit in decision.limits}, card)
-    body = [*_steps_html(steps, t, card, articles, links=3), tag("p", t(_KEEP))]
-    if people := help_for(decision.limits, card)[:_PEOPLE_OF_LIMIT]:
-        body.append(bullets((contact_html(each, t, name="strong") for each in people), lang=card.language))
+    first, *later = _steps_html(steps, t, card, articles, links=2) or [Html()]
+    body = [first, tag("p", t(_KEEP))]
+    people = help_for(decision.limits, card)[:_PEOPLE_OF_LIMIT]
+    if people and people[0].phone:
+        called = tag("strong", people[0].name)
+        body.append(tag("p", telephone(people[0].phone), " ", called, lang=card.language))
+    if people:
+        later.append(bullets((contact_html(each, t) for each in people), lang=card.language))
+    if later:
+        body.append(folded(t("Who helps, and what else can be done"), *later, class_="pd-more"))
     heading = tag("h2", t("A time limit may be running"))
     st.html(tag("div", heading, *body, class_="pd-box pd-running", role="status", lang=spoken))
 

@@ -287,12 +287,22 @@ def draw_examples(card: CorpusCard, t: Interface) -> None:
             st.button(label, key=f"example-{number}", on_click=ask, args=(example,))
 
 
+CASES = 4  # of a topic that stand open: more would push the articles off a phone
+
+
 def draw_topic(topic: str, cases: Sequence[TopicCase], t: Interface) -> None:
-    """Draw the questions that a few words may stand for as buttons that ask them."""
+    """Draw the questions that a few words may stand for as buttons that ask them; the later ones folded."""
     with st.container(key="topic"):
         st.html(tag("h2", t("“{topic}”: which question is yours?", topic=topic)))
-        for number, case in enumerate(cases):
-            st.button(plain_label(case.question), key=f"case-{number}", on_click=ask, args=(case.question,))
+        _case_buttons(cases[:CASES], 0)
+        if rest := cases[CASES:]:
+            with st.expander(t.n("and one more", "and {count} more", len(rest))):
+                _case_buttons(rest, CASES)
+
+
+def _case_buttons(cases: Sequence[TopicCase], first: int) -> None:
+    for number, case in enumerate(cases, first):
+        st.button(plain_label(case.question), key=f"case-{number}", on_click=ask, args=(case.question,))
 
 
 def ask(question: str) -> None:

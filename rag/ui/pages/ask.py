@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from time import sleep
 
 import streamlit as st
@@ -75,10 +74,10 @@ def render(
     elif page is not None:
         question_form.draw_situation_chips(offers, situation, t)
         slot = _draw(page, feedback_store)
-    if shared is None and typed is None:
-        _draw_loaded(engine, t)
     if shared is None and (page is None or page.result.status != "found"):
         question_form.draw_examples(engine.card, t)
+    if shared is None and typed is None:
+        _draw_loaded(engine, t)
     layout.footer(engine, t)
     if page is not None and slot is not None:
         with slot:  # last, so that nothing on the page waits for a model
@@ -148,8 +147,10 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if not alarm:
         notices.draw_language(page.own, engine.card.language, t)
         dialogue.draw_rewrite(page.own, t)
-        notices.elsewhere(result.elsewhere, engine.card, said)
-        notices.screening_notice(page.decision, engine.card, said)
+        if page.decision.reason in notices.SCREENED_REASONS:  # two reasons would be one too many
+            notices.screening_notice(page.decision, engine.card, said)
+        else:
+            notices.elsewhere(result.elsewhere, engine.card, said)
         article_history.renumbering_notices(result, engine.card, t)
         notices.mended(page.question, result, engine.analyser, said)
     if not result.shown:
@@ -162,13 +163,11 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
         question_form.draw_topic(page.question, result.topic, t)
     _heading(page)
     if page.decision.may_ask and not (result.topic or alarm):
+        alone = len(result.shown) == 1  # its card says what it says
+        if page.answers.quoter is not None and not (alone or notices.speaks(page.decision)):
+            cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
+            answer_html.draw(page.answers.quoter, result, page.question, cited)
         dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
-    cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
-    alone = len(result.shown) == 1  # its card says what it says
-    if page.answers.quoter is not None and page.decision.may_ask and not (alone or result.topic):
-        answer_html.draw(page.answers.quoter, result, page.question, cited)
-    if not alarm and page.decision.reason not in notices.SCREENED_REASONS:
-        notices.draw_steps(result, page.decision, engine.card, said)
     slot = _draw_cards(page)
     expansion_chips.draw(page.question, result, t)
     st.html(folded(t("How to read this list"), _way_of_reading(page), class_="pd-more pd-order"))
@@ -197,7 +196,8 @@ def _view(page: _Page) -> View:
 def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
     """Draw the likely articles as cards and the others as lines that open; return the place for an answer.
 
-    Where another law governs, or somebody in danger asks what none answers, they are lines, and folded.
+    What can be done stands below the first, which it rests on. Where another law governs, or somebody in
+    danger asks what none answers, they are lines, and folded.
     """
     result, t, view = page.result, page.t, _view(page)
     pairs = list(zip(result.shown, page.explained, strict=True))
@@ -208,13 +208,14 @@ def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
             folded(t("Articles of the loaded law that use these words"), *rows, class_="pd-whole pd-closest")
         )
         return st.container()
-    first = max(FIRST, len(result.known))
-    cards = (
-        card_html(shown, view, explanation, marked=result.marked and shown.rank == 1)
-        for shown, explanation in pairs[:first]
-    )
-    for card in islice(cards, first):  # each is on its way before the next is made
-        st.html(card)
+    first = max(1 if result.doubtful else FIRST, len(result.known))
+    brief = not result.known  # articles that a question names are what it asks for
+    for number, (shown, explanation) in enumerate(pairs[:first]):  # each is sent before the next is made
+        marked = result.marked and shown.rank == 1
+        st.html(card_html(shown, view, explanation, marked=marked, brief=brief and number > 0))
+        if number == 0 and not page.decision.grave:
+            said = notices.in_question_language(page.own, t)
+            notices.draw_steps(result, page.decision, page.engine.card, said)
     slot = st.container()
     if rest := pairs[first:]:  # one element: every element costs, here and in the browser
         # why: a browser draws what comes together at once, and one answer in five came together. Apart, the
@@ -244,6 +245,8 @@ def _heading(page: _Page) -> None:
             law = codes[0] if len(codes) == 1 else "" if many else engine.card.title
             notices.doubtful(page.own, engine.card, law, notices.in_question_language(page.own, t))
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
+    elif notices.speaks(page.decision) or result.marked:
+        pass  # help speaks, or the mark on the first card
     elif result.level is Level.UNSURE:
         likelihood = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
     elif result.answer_set is not None and len(result.shown) > 1:
@@ -282,20 +285,20 @@ def _order_notes(result: Result, t: Interface) -> Iterator[str]:
 
 
 def _further_down(page: _Page) -> Html:
-    """Return links past the cards, which are a dozen screens of a phone."""
-    if len(page.result.shown) <= FIRST:
+    """Return links past the cards, which are some screens of a phone."""
+    t, result = page.t, page.result
+    if len(result.shown) <= FIRST or notices.speaks(page.decision):  # who helps stands above them
         return Html()
-    t = page.t
     links: list[Html] = []
     model = page.answers.model
     readable = model is not None and answer_panel.readable(page.result, model)
     if not page.problem and page.decision.may_ask and readable:
         links.insert(0, tag("a", t("Have an answer written from these articles"), href="#pd-written"))
     card = page.engine.card
-    if card.contacts:
+    if card.contacts and not result.elsewhere:  # that notice says it
         links.append(tag("a", t("Talk to a person"), href=f"#{layout.HELP}"))
-    adviser = card.adviser(page.result.shown[0].article.code)
-    if adviser is not None and not (page.decision.grave or page.result.doubtful):
+    adviser = card.adviser(result.shown[0].article.code)
+    if adviser is not None and not result.doubtful:
         named = tag("span", adviser.name, lang=card.language)
         links.append(link(adviser.url, named) if adviser.url else named)
     if not links:

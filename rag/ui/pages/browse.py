@@ -58,7 +58,7 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
             if article.text
             else unsummarised(article, card, t),
             facts_html(article, engine.facts.get(article.id, NO_FACTS), card, t),
-            read_with(article, law, t, card, REFERRING, level="h3"),
+            read_with(article, law, t, card, REFERRING),
             tag("aside", *changes, class_="pd-changes") if changes else "",
             foot(article, card, t, date.today()),
             class_="pd-card pd-reading",

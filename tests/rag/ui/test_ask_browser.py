@@ -12,6 +12,7 @@ import pytest
 from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, ask, served, visit
 from tests.fakes.pages.ui_engine import QUESTION
 from tests.paths import ROOT
+from training.pages.length import PHONE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -169,3 +170,41 @@ def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Bro
         assert page.url == f"{server.url}/?lang=en"
         assert page.locator(".pd-column").count() == 0
     assert "voisin" not in server.said()
+
+
+@pytest.mark.slow
+def test_a_long_story_gives_way_to_its_answer_and_is_whole_where_it_is_changed(
+    browser: Browser, fake: Server
+) -> None:
+    with visit(browser, fake.url, viewport=PHONE) as page:
+        box = page.locator(".st-key-question textarea")
+        ask(page, QUESTION + " Et son mur penche, depuis des mois." * 20)
+        page.locator(".st-key-question textarea[data-short]").wait_for()
+        height = box.evaluate("e => e.clientHeight")
+        line = box.evaluate("e => parseFloat(getComputedStyle(e).lineHeight)")
+        assert round(height / line, 1) == 3  # whole lines: none is cut through
+        assert box.evaluate("e => e.scrollTop") == 0
+
+        box.focus()
+        page.wait_for_function("e => !('short' in e.dataset)", arg=box.element_handle())
+        assert box.evaluate("e => e.clientHeight") > 2 * height
+        box.press_sequentially(" Et le mur ?")
+        # left, it stays as it is: what is pressed does not move away
+        page.get_by_role("button", name="Trouver les articles").click()
+        page.locator(".st-key-question textarea[data-short]").wait_for()
+
+
+@pytest.mark.slow
+def test_the_first_screen_of_a_phone_has_the_box_its_button_and_the_examples(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with served(ROOT / "app.py", tmp_path) as server, visit(browser, server.url, viewport=PHONE) as page:
+        page.locator(".st-key-examples button").first.wait_for()
+        box = page.locator(".st-key-question textarea").bounding_box()
+        button = page.get_by_role("button", name="Trouver les articles").bounding_box()
+        examples = page.locator(".st-key-examples h2").bounding_box()
+        assert box is not None
+        assert button is not None
+        assert examples is not None
+        assert box["y"] + box["height"] < button["y"] < examples["y"] < PHONE["height"]
+        assert page.get_by_text("Langue : Français").is_visible()

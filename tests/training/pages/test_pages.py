@@ -99,21 +99,31 @@ def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
-def test_an_answer_is_soon_read_and_a_few_screens_long() -> None:
+def test_even_the_longest_answers_are_soon_read_and_five_screens_long() -> None:
+    long = " ".join(f"Le {day} mai, j'ai encore écrit au propriétaire pour la fuite." for day in range(1, 29))
     asked = [
         QUESTION,
         OTHER,
         "divorce",
-        "mon voisin a coupé ma haie",
-        "puis-je renoncer à un héritage ?",
+        f"{long} Puis-je garder une partie du loyer ?",
+        "mon mari me frappe et dit qu'il va me tuer",
+        "je subis un mariage forcé, ma famille me menace",
+        "que risque l'auteur d'une agression sexuelle ?",
+        "j'ai reçu hier une obligation de quitter la France",
+        "on m'expulse : le commandement de quitter les lieux date de lundi",
+        "des squatteurs occupent la maison de ma tante",
+        "à Lausanne, le droit suisse protège-t-il le locataire ?",
+        "combien de temps",
+        "préavis pour une résidence secondaire",
+        "que dit l'article 1382 du code civil ?",
         "wxyzq",
     ]
     with served() as page:
         found = length.measure(page, asked)
     assert found["without_an_article"] == 1
-    assert 0 < found["words_before_the_first_useful_sentence"]["median"] <= 40
-    assert found["words_before_the_first_article"]["median"] <= 120  # steps stand above; 90 are wanted
-    assert 1 < found["screens_of_a_phone"]["median"] <= 7  # ten open cards took thirteen to seventeen
+    assert 0 < found["words_before_the_first_useful_sentence"]["most"] <= 40
+    assert 40 < found["words_before_the_first_article"]["most"] <= 90
+    assert 1 < found["screens_of_a_phone"]["median"] <= found["screens_of_a_phone"]["most"] <= 5
 
 
 def test_a_page_that_does_not_come_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

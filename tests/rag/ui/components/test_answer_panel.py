@@ -110,7 +110,8 @@ def test_without_a_model_the_likely_articles_own_sentences_answer() -> None:
     app = opened(None, engine=FakeEngine(confidence=0.9, answer_set=3))
     box = body(app).one(class_="pd-quoted")
 
-    assert headings(app)[:2] == ["3 articles à regarder", "Ce que disent ces articles"]
+    assert headings(app)[0] == "3 articles à regarder"
+    assert box.attributes["aria-label"] == "Ce que disent ces articles"
     assert [item.one("a").attributes["href"] for item in box.all("li")] == ["#pd-1"]
     assert [item.one("a").text for item in box.all("li")] == ["Article 672"]
     assert box.all("li")[0].one(class_="pd-brought").text == ARTICLES[1].text[20:40]

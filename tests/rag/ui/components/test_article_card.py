@@ -42,9 +42,11 @@ def card(
     language: str = "fr",
     facts: Mapping[str, ArticleFacts] = MappingProxyType({}),
     today: date | None = None,
+    *,
+    brief: bool = False,
 ) -> Element:
     view = View(corpus, FakeAnalyser(), words(language), facts=facts, today=today)
-    return read(card_html(Shown(1, article, 1.0, why), view))
+    return read(card_html(Shown(1, article, 1.0, why), view, brief=brief))
 
 
 def test_what_is_kept_of_a_card_is_that_of_its_language_and_corpus() -> None:
@@ -132,9 +134,11 @@ def test_time_limits_stand_under_the_text_and_amounts_below() -> None:
         "Sinon\u00a0: le voisin peut agir"
     )
     assert [each.text for each in limits.all("strong")] == ["2 mois", "3 ans", "4 ans", "5 ans"]
-    assert limits.one("summary").text == "et un autre"  # three are told at once
+    assert limits.one("summary").text == "et 3 autres"  # two are told at once, and all else is folded
     assert {each.attributes["lang"] for each in limits.all("strong")} == {"fr"}
-    assert [p.text for p in shown.all("p", "pd-amounts")] == ["À savoir\u00a0: Un décret."]
+    assert limits.one("details").all("li")[-1].text == "À savoir\u00a0: Un décret."
+    brief = card(ARTICLES[1], facts=FACTS, brief=True).one(class_="pd-limits")
+    assert (len(brief.one("details").all("li")), brief.one("summary").text) == (4, "et 4 autres")
     order = [each.attributes.get("class") for each in shown.all()]
     assert order.index("pd-passage") < order.index("pd-limits") < order.index("pd-whole")
 

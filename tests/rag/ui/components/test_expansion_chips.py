@@ -35,7 +35,7 @@ def test_each_pair_is_a_chip_in_the_language_of_the_page() -> None:
     )
     english = ask(page(FakeEngine(bridged=PAIRS), lang="en"), QUESTION)
     assert chips(english)[0] == "“clôture”: this law says “mur” ✕"
-    assert "Press one to search without it." in body(english).text
+    assert "Searched too. Press one to leave it out." in body(english).text
     assert not chips(ask(page(FakeEngine()), QUESTION))
 
 

@@ -47,18 +47,13 @@ def asked(
 
 
 @pytest.mark.parametrize(
-    ("language", "closest", "all_the_same"),
-    [
-        ("fr", "Les 3 articles les plus proches", "Voici tout de même les plus proches."),
-        ("en", "The 3 closest articles", "The closest ones are shown all the same."),
-    ],
+    ("language", "closest"), [("fr", "Les 3 plus proches"), ("en", "The 3 closest articles")]
 )
-def test_a_doubtful_answer_is_said_above_its_cards(language: str, closest: str, all_the_same: str) -> None:
+def test_a_doubtful_answer_is_said_above_its_cards(language: str, closest: str) -> None:
     app = asked(language, WORDS, confidence=0.31, doubtful=True)
     box = body(app).one(class_="pd-doubt")
 
     assert headings(app)[:2] == [DOUBT[language], closest]
-    assert all_the_same in box.text
     assert len(box.all("li")) == 3
     assert "31" not in box.text
     assert not box.all("strong")
@@ -200,7 +195,7 @@ def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_
 def test_of_many_laws_the_themes_are_told_and_no_title() -> None:
     engine = many_laws(doubtful=True)
     app = ask(page(engine, locale="en-GB"), WORDS)
-    assert headings(app)[0] == "Probably no article of the laws loaded here answers this."
+    assert headings(app)[0] == "Probably no article loaded here answers this."
 
     scope = (
         "Searched here are 6 laws and codes: housing, work, family, road, land and neighbours, other matters."
@@ -402,7 +397,7 @@ def test_a_time_limit_is_a_notice_of_its_own_with_its_articles_and_who_helps() -
     assert "A month in this law. Article 671" in box.text
     assert "law.example" in box.text
     assert "Not of this." not in box.text
-    assert [link.text for link in box.all("strong")] == ["First", "Second"]
+    assert [li.text for li in box.all("li")] == ["First", "Second"]
     assert box.attributes["role"] == "status"
     assert cards(app)
     assert not body(app).all(class_="pd-urgent")

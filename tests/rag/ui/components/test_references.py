@@ -110,7 +110,7 @@ def test_a_card_offers_the_first_and_leads_to_the_rest() -> None:
     app = ask(page(engine(many), lang="en"), "la pierre")
     card = cards(app)[0]
     box = card.one(class_="pd-with")
-    assert box.one("h4").text == "This article must be read with"
+    assert box.one("summary").text == "To be read with: Article 2, Article 3, Article 4"
     assert len(box.all("li")) == READ_WITH
     rest = box.all("a")[-1]
     assert rest.text == f"and {48 - READ_WITH} more"
