@@ -40,7 +40,7 @@ def test_memory_is_flat_after_it_has_settled() -> None:
     assert memory(leaks)["slope_mib_a_minute"] == pytest.approx(30.0)  # half a MiB a second
     assert memory([(0.0, 5.0)])["slope_mib_a_minute"] is None
     assert memory([])["end_mib"] is None
-    noise = random.Random(4)  # noqa: S311 - not for secrets
+    noise = random.Random(4)
     noisy = memory([(float(s), 100.0 + s / 120 + noise.gauss(0, 3)) for s in range(1800)])
     low, high = noisy["interval_95"]
     assert low < 0.5 < high
