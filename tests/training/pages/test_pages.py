@@ -11,6 +11,7 @@ import pytest
 
 from rag.errors import PandectError
 from tests.fakes.pages.browser import CHROMIUM
+from tests.paths import ROOT
 from training.pages import length
 from training.pages.__main__ import main
 from training.pages.serving import RunningPage, served
@@ -124,6 +125,21 @@ def test_even_the_longest_answers_are_soon_read_and_five_screens_long() -> None:
     assert 0 < found["words_before_the_first_useful_sentence"]["most"] <= 40
     assert 40 < found["words_before_the_first_article"]["most"] <= 90
     assert 1 < found["screens_of_a_phone"]["median"] <= found["screens_of_a_phone"]["most"] <= 5
+
+
+def test_the_lengths_that_are_told_are_those_that_were_measured() -> None:
+    found = json.loads((ROOT / "docs/results/everyday/pages-length.json").read_text(encoding="utf-8"))
+    told = (ROOT / "docs/pages.md").read_text(encoding="utf-8")
+    assert f"asks all {found['questions']} questions" in told
+    wanted = {
+        "words before the first useful sentence": 40,
+        "words before the first article": 90,
+        "screens of a phone": 5,
+    }
+    for name, most in wanted.items():
+        of = found[name.replace(" ", "_")]
+        assert f"| {name} | {of['median']} | {of['p90']} | {of['most']} |" in told
+        assert of["most"] <= most
 
 
 def test_a_page_that_does_not_come_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
