@@ -193,6 +193,22 @@ def test_what_is_typed_in_haste_denied_invented_or_over_is_read_as_it_is_meant(
     assert {each for each, now in danger.classes(question).items() if now} == raised
 
 
+@pytest.mark.parametrize(
+    ("question", "is_suicide"),
+    [
+        ("mon voisin menace de me tuer", False),
+        ("il veut me tuer", False),
+        ("elle menace de se tuer", True),
+        ("je menace de me tuer", True),
+        ("veux me tuer ce soir", True),
+    ],
+)
+def test_who_is_threatened_with_death_is_sent_to_the_police_and_not_to_a_helpline(
+    question: str, is_suicide: bool
+) -> None:
+    assert ("suicide" in danger.classes(question)) == is_suicide
+
+
 def test_a_phrase_with_an_empty_choice_is_refused() -> None:
     with pytest.raises(ValueError, match="empty choice"):
         Lexicon({"fired": {"fr": "(viré de|) mon travail"}}, {})
