@@ -54,18 +54,18 @@ def unguarded(stream: TextIO) -> TextIO:
     return cast(TextIO, getattr(stream, "unguarded", stream))
 
 
-def guarded(main: Callable[[Sequence[str] | None], int]) -> Callable[..., int]:
+def guarded(main: Callable[..., int]) -> Callable[..., int]:
     """Guard what the main function of a command prints and logs; tests/test_terminal.py looks for it at all.
 
     After an error the guards stay, for then the interpreter prints what is told of it.
     """
 
     @wraps(main)
-    def run(arguments: Sequence[str] | None = None) -> int:
+    def run(*arguments: Any, **named: Any) -> int:
         os.environ.setdefault("PYTHON_COLORS", "0")  # of argparse, from Python 3.14 on
         before = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = map(_guard, before)
-        status = main(arguments)
+        status = main(*arguments, **named)
         sys.stdout, sys.stderr = before
         return status
 

@@ -43,6 +43,7 @@ def forget(folder: Path, **changes: object) -> None:
     record = json.loads(path.read_text(encoding="utf-8"))
     del record["encoder"]["learnt_from"], record["encoder"]["made_on"]
     record["encoder"].update(changes)
+    del record["checksum"]  # as an earlier release wrote it
     path.write_text(json.dumps(record), encoding="utf-8")
 
 
