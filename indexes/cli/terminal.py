@@ -61,11 +61,11 @@ def guarded(main: Callable[..., int]) -> Callable[..., int]:
     """
 
     @wraps(main)
-    def run(*arguments: Any, **named: Any) -> int:
+    def run(arguments: Sequence[str] | None = None, *more: object, **named: object) -> int:
         os.environ.setdefault("PYTHON_COLORS", "0")  # of argparse, from Python 3.14 on
         before = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = map(_guard, before)
-        status = main(*arguments, **named)
+        status = main(arguments, *more, **named)
         sys.stdout, sys.stderr = before
         return status
 
