@@ -171,7 +171,8 @@ def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles)
     articles = [shown.article for shown in result.shown[:FROM] if shown.article.text][:1]
     law_words = {pair.law: pair.weight for pair in result.bridged}  # the law's terms for everyday words
     quotes = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
-    found = [each for each in quotes if _length(each) <= MAX_QUOTE]
+    # of a passage that is much too long the beginning of its article would stand there, which answers nothing
+    found = [each for each in quotes if not each.long and _length(each) <= MAX_QUOTE]
     if not found:
         return
     t = cited.t

@@ -148,6 +148,7 @@ class FakeQuoter:
     """Takes the first forty characters of an article, in which it knows two words."""
 
     score: float = 1.0
+    long: bool = False
     asked: list[str] = field(default_factory=list)
 
     def extract(
@@ -162,7 +163,7 @@ class FakeQuoter:
                 ((3, 8),),
                 ((9, 13),),
                 self.score,
-                long=a.id == "673",
+                long=self.long or a.id == "673",
             )
             for a in articles
         )

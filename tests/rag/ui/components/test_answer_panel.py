@@ -197,6 +197,13 @@ def test_sentences_that_have_nothing_to_do_with_the_question_are_no_answer() -> 
     assert len(cards(app)) == 3
 
 
+def test_of_a_passage_that_is_too_long_the_beginning_is_no_answer() -> None:
+    app = ask(page(answers=Answers(FakeQuoter(long=True))), QUESTION)
+
+    assert not body(app).all(class_="pd-quoted")
+    assert len(cards(app)) == 3
+
+
 # --- what comes before a model ---
 
 
