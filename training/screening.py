@@ -21,7 +21,7 @@ from training.eval.report import commit
 from training.references.scores import wilson
 
 FOLDER = Path(__file__).parents[1] / "tests" / "rag" / "screening" / "cases" / "danger"
-HALVES = ("dev", "test", "unseen")  # the last was written after all rules, by another writer, and asked once
+HALVES = ("dev", "test", "unseen")  # the last was written after all rules, by another writer
 GROUPS = {"violence and suicide": CLASSES[:5], "other emergencies": CLASSES[5:8], "time limits": LIMITS}
 
 
