@@ -10,6 +10,7 @@ import json
 import os
 from pathlib import Path
 
+from indexes.store.atomic import replacing
 from indexes.store.paths import home
 from rag.errors import BadInput
 
@@ -21,7 +22,8 @@ def trust(model: str) -> None:
     """Remember that a person has named a model, by folder or id."""
     if model not in (known := _known()):
         home().mkdir(parents=True, exist_ok=True)
-        (home() / FILE).write_text(json.dumps(sorted({*known, model}), indent=1) + "\n", encoding="utf-8")
+        with replacing(home() / FILE) as part:
+            part.write_text(json.dumps(sorted({*known, model}), indent=1) + "\n", encoding="utf-8")
 
 
 def require_trust(model: str, where: Path) -> None:
