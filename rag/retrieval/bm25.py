@@ -16,7 +16,14 @@ import scipy.sparse as sp
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
-from rag.retrieval.term_counts import FieldCounts, Postings, Weights, document_frequency, term_ids
+from rag.retrieval.term_counts import (
+    FieldCounts,
+    Postings,
+    Weights,
+    document_frequency,
+    position_type,
+    term_ids,
+)
 from rag.storage import mapped
 from rag.text import Analyser
 from rag.types import ArticleOrder, Doubles, Floats, Ints
@@ -154,7 +161,7 @@ class BM25(ScoredRetriever):
         index.vocab_dict = dict(counts.vocabulary)
         index.scores = {
             "data": matrix.data,
-            "indices": matrix.indices.astype(np.uint16 if matrix.shape[0] <= 1 << 16 else np.int32),
+            "indices": matrix.indices.astype(position_type(matrix.shape[0])),
             "indptr": matrix.indptr.astype(np.int64),
             "num_docs": matrix.shape[0],
         }

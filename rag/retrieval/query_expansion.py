@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from rag.errors import BadInput
 from rag.retrieval.base import ScoredRetriever
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
-from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts, Postings, TermCounts
+from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts, Postings, TermCounts, position_type
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed, TranslationModel
 from rag.storage import load_array
 from rag.text import surface_forms
@@ -57,10 +57,9 @@ class LawWords:
         adds, parts = (sp.csc_array(matrix[:, columns]) for matrix in (scores, shares))
         adds.sort_indices()
         parts.sort_indices()
-        fits = adds.shape[0] <= np.iinfo(np.uint16).max + 1
         return cls(
             adds.indptr.astype(np.int64),
-            adds.indices.astype(np.uint16 if fits else np.int32),
+            adds.indices.astype(position_type(adds.shape[0])),
             adds.data.astype(np.float32),
             parts.data.astype(np.float32),
         )

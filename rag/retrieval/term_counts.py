@@ -132,6 +132,11 @@ def _count(rows: Iterable[Sequence[str]], vocabulary: dict[str, int]) -> sp.csr_
     return sp.csr_array(parts, shape=(len(ends) - 1, len(vocabulary)))
 
 
+def position_type(n_articles: int) -> type[np.uint16 | np.int32]:
+    """Return the narrower type of integers that holds the position of every article."""
+    return np.uint16 if n_articles <= np.iinfo(np.uint16).max + 1 else np.int32
+
+
 class Postings(NamedTuple):
     """What each term adds to the articles that hold it, by term: compressed sparse columns."""
 

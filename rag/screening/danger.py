@@ -17,6 +17,11 @@ from rag.text.patterns import data
 LIMITS = ("removal", "eviction", "dismissal", "deadline")  # no danger: a time limit that may be running
 CLASSES = ("suicide", "child", "sexual", "threat", "violence", "trafficking", "housing", "police", *LIMITS)
 FACTS = CLASSES[5:]  # of which people read, write and joke: with a word of that they happen to nobody
+# class -> concepts that make its words figurative: those of the first five hold for all five
+_FIGURATIVE = {
+    danger: {f"{kin}-figurative" for kin in ((danger,) if danger in FACTS else CLASSES[:5])}
+    for danger in CLASSES
+}
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
 
@@ -57,60 +62,74 @@ def classes(question: str) -> Mapping[str, bool]:
     What is denied, meant figuratively or long past is none.
     """
     grammar = _grammar()
-    read, typed = words(question), words(question, grammar.typed)
-    spoken = question_languages(question)
+    read, spoken = words(question), question_languages(question)
     told: dict[str, bool] = {}
     for language in spoken or grammar.lexicon.languages:
-        text = typed if language == "fr" else read  # "ya" is "il y a" there, "now" in Spanish
+        # "ya" is "il y a" there, "now" in Spanish
+        text = words(question, grammar.typed) if language == "fr" else read
         matches = grammar.lexicon.matches(text, (language, "any"))
+        said = _not_denied(matches, text, grammar.undeniable)
         for danger in CLASSES:
-            now = _tells(danger, matches, text, grammar, sure=bool(spoken))
+            now = _tells(danger, matches, said, text, grammar.rules[danger], sure=bool(spoken))
             if now is not None:
                 told[danger] = told.get(danger, False) or now
     return told
 
 
 def _tells(
-    danger: str, matches: Sequence[Match], text: Sequence[Word], grammar: _Grammar, *, sure: bool
+    danger: str,
+    matches: Sequence[Match],
+    said: Sequence[Match],
+    text: Sequence[Word],
+    rules: Sequence[Rule],
+    *,
+    sure: bool,
 ) -> bool | None:
     """Tell whether the matches of one language tell of a danger (True), only name it (False), or neither.
 
-    Where nothing tells that a text is in this language (not `sure`), one of its words in a text of another
-    is no danger: "remboursement" begins as an Albanian verb does.
+    `said` are those that nothing denies. Where nothing tells that a text is in this language (not `sure`),
+    one of its words in a text of another is no danger: "remboursement" begins as an Albanian verb does.
     """
-    kin = (danger,) if danger in FACTS else CLASSES[:5]
-    figurative = [m for m in matches if m.concept in {f"{each}-figurative" for each in kin}]
-    denials = [m for m in matches if m.concept in ("neg", "neg-after")]
-    ends = [m for m in matches if m.concept == "then"]
+    figurative = [match for match in matches if match.concept in _FIGURATIVE[danger]]
     plain = [
         match
-        for match in matches
+        for match in said
         if not any(figure.overlaps(match) and not match.contains(figure) for figure in figurative)
-        and (match.concept in grammar.undeniable or not any(_denies(d, match, text, ends) for d in denials))
     ]
     named = any(match.concept == f"{danger}-named" for match in plain)
     if danger in FACTS and any(match.concept == "unreal" for match in plain):
         return False if named else None
-    for rule in grammar.rules[danger]:
+    for rule in rules:
         chosen = rule.found(plain, text, matches)
         if chosen is None:
             continue
         if not sure and chosen[0].language != "zh" and sum(match.end - match.start for match in chosen) < 2:
             continue
         sentence = text[chosen[0].start].sentence
-        spoken = {match.concept for match in plain if text[match.start].sentence == sentence}
+        beside = [match for match in plain if text[match.start].sentence == sentence]
+        spoken = {match.concept for match in beside}
         if danger in FACTS and "over" in spoken:
             continue
         if "past" in spoken and not any(match.concept.endswith("me") for match in chosen):
             continue
-        asked = [
-            match for match in plain if match.concept == "law" and text[match.start].sentence == sentence
-        ]
+        asked = [match for match in beside if match.concept == "law"]
         # a fine that was received is no question about fines
         if "self" in spoken or all(any(m.overlaps(c) for c in chosen) for m in asked):
             return True
         named = True
     return False if named else None
+
+
+def _not_denied(
+    matches: Sequence[Match], text: Sequence[Word], undeniable: frozenset[str]
+) -> Sequence[Match]:
+    denials = [match for match in matches if match.concept in ("neg", "neg-after")]
+    ends = [match for match in matches if match.concept == "then"]
+    return [
+        match
+        for match in matches
+        if match.concept in undeniable or not any(_denies(each, match, text, ends) for each in denials)
+    ]
 
 
 def _denies(denial: Match, match: Match, text: Sequence[Word], ends: Sequence[Match]) -> bool:

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
@@ -106,13 +106,18 @@ def serving(
     return found, version
 
 
+def _secrets() -> dict[str, Any]:
+    """Return what `.streamlit/secrets.toml` holds."""
+    return st.secrets.to_dict() if st.secrets.load_if_toml_exists() else {}
+
+
 def check_settings() -> None:
     """Raise `BadInput` of the first setting of this process that cannot be used."""
     from rag.answer.generation.settings import read, read_judge
 
     feedback()
     visits.visits()
-    secrets = st.secrets.to_dict() if st.secrets.load_if_toml_exists() else {}
+    secrets = _secrets()
     writer = read(os.environ, secrets)
     if writer is not None:
         read_judge(writer, os.environ, secrets)
@@ -191,9 +196,8 @@ def model() -> tuple[ModelWriter | None, str]:
     """Return the model, or what is wrong with its settings; (None, "") where none is named."""
     from rag.answer.generation.writer import model_writer
 
-    secrets = st.secrets.to_dict() if st.secrets.load_if_toml_exists() else {}
     try:
-        writer = model_writer(os.environ, secrets)
+        writer = model_writer(os.environ, _secrets())
     except PandectError as error:  # its message holds no key
         return None, str(error)
     if writer is not None:
