@@ -1,0 +1,247 @@
+"""What docs/deploy gives a host: files that agree with the code, and the proxy itself before the page."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from rag.ui.shell import HEADERS
+from tests.fakes.pages.browser import ARGS, CHROMIUM, WAIT, answered, ask, served
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+DEPLOY = ROOT / "docs" / "deploy"
+CADDY = shutil.which("caddy")
+QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
+WORD = "garden-gate"
+needs_caddy = pytest.mark.skipif(CADDY is None, reason="no Caddy on the PATH: apt-get install caddy")
+
+
+def read_yaml(name: str) -> dict[str, Any]:
+    value: dict[str, Any] = yaml.safe_load((DEPLOY / name).read_text(encoding="utf-8"))
+    return value
+
+
+def test_the_image_copies_what_is_there_and_runs_as_nobody() -> None:
+    lines = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    final = lines[max(i for i, line in enumerate(lines) if line.startswith("FROM")) :]
+
+    copied = [line.split()[1] for line in lines if line.startswith("COPY") and "--from" not in line]
+    assert copied and all((ROOT / each).exists() for each in copied)
+    assert any(re.fullmatch(r"USER [1-9]\d*", line) for line in final)
+    assert any(line.startswith("HEALTHCHECK") for line in final)
+    assert "/health" in "".join(final)
+    assert not re.search(r"\bCOPY \. ", "\n".join(final))
+
+
+def test_every_container_is_shut_in_and_asked_how_it_is() -> None:
+    services = read_yaml("compose.yaml")["services"]
+
+    assert set(services) == {"page", "api", "proxy"}
+    for service in services.values():
+        assert service["read_only"] and service["cap_drop"] == ["ALL"]
+    assert [name for name, each in services.items() if "ports" in each] == ["proxy"]
+    for each in read_yaml("kubernetes.yaml")["items"]:
+        if each["kind"] != "Deployment":
+            continue
+        pod = each["spec"]["template"]["spec"]
+        container = pod["containers"][0]
+        assert pod["securityContext"]["runAsNonRoot"]
+        assert container["securityContext"]["readOnlyRootFilesystem"]
+        port = container["ports"][0]["containerPort"]
+        assert {container[probe]["httpGet"]["port"] for probe in ("readinessProbe", "livenessProbe")} == {port}
+
+
+def test_services_and_scaling_name_what_is_there() -> None:
+    items = read_yaml("kubernetes.yaml")["items"]
+    pods = {
+        each["metadata"]["name"]: each["spec"]["template"]["metadata"]["labels"]
+        for each in items
+        if each["kind"] == "Deployment"
+    }
+
+    for each in items:
+        if each["kind"] == "Service":
+            assert each["spec"]["selector"] in pods.values()
+        if each["kind"] == "HorizontalPodAutoscaler":
+            assert each["spec"]["scaleTargetRef"]["name"] in pods
+
+
+def test_every_setting_named_is_one_that_is_read() -> None:
+    sources = "".join(
+        path.read_text(encoding="utf-8") for part in ("rag", "indexes") for path in (ROOT / part).rglob("*.py")
+    )
+    named: set[str] = set(read_yaml("kubernetes.yaml")["items"][0]["data"])
+    for service in read_yaml("compose.yaml")["services"].values():
+        named |= set(service["environment"]) if service["image"] == "pandect" else set()
+
+    assert {name for name in named if name.startswith("PANDECT_") and f'"{name}"' not in sources} == set()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site behind the proxy."""
+
+    url: str
+    plain: str  # its address without TLS
+    context: ssl.SSLContext  # trusts its authority alone
+
+    def get(self, path: str, *, url: str | None = None, **headers: str) -> HTTPResponse:
+        request = urllib.request.Request((url or self.url) + path, headers=headers)
+        handlers = (urllib.request.HTTPSHandler(context=self.context), Follows())
+        try:
+            answer: HTTPResponse = urllib.request.build_opener(*handlers).open(request, timeout=20)
+        except urllib.error.HTTPError as error:
+            return error  # type: ignore[return-value] # it has what a response has
+        return answer
+
+
+class Follows(urllib.request.HTTPRedirectHandler):
+    """Follow no redirect: it is looked at."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Return no further request."""
+
+
+def free_ports(count: int) -> list[int]:
+    with_ports = [socket.socket() for _ in range(count)]
+    for each in with_ports:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in with_ports]
+    for each in with_ports:
+        each.close()
+    return ports
+
+
+@contextmanager
+def proxied(folder: Path, page: str) -> Iterator[Site]:
+    """Run the proxy of docs/deploy before a page, on ports of its own."""
+    assert CADDY
+    plain, secure = free_ports(2)
+    hashed = subprocess.run(
+        [CADDY, "hash-password", "--plaintext", WORD], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    environ = {
+        "PATH": "/usr/bin:/bin", "HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder),
+        "PANDECT_HTTP_PORT": str(plain), "PANDECT_HTTPS_PORT": str(secure), "PANDECT_PASSWORD_HASH": hashed,
+        "PANDECT_PAGE": page.removeprefix("http://"),
+    }  # fmt: skip
+    command = [CADDY, "run", "--config", str(DEPLOY / "Caddyfile"), "--adapter", "caddyfile"]
+    with (folder / "caddy.log").open("wb") as log:
+        process = subprocess.Popen(command, env=environ, stdout=log, stderr=subprocess.STDOUT)
+    root = folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+    try:
+        site: Site | None = None
+        end = time.monotonic() + WAIT / 1000
+        while time.monotonic() < end and process.poll() is None:
+            try:
+                context = ssl.create_default_context(cafile=root)
+                site = Site(f"https://localhost:{secure}", f"http://localhost:{plain}", context)
+                site.get("/health")
+                break
+            except OSError:
+                time.sleep(0.1)
+                site = None
+        assert site, (folder / "caddy.log").read_text()
+        yield site
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("site")
+    settings = read_yaml("compose.yaml")["services"]["page"]["environment"]
+    hosts = settings["STREAMLIT_SERVER_ALLOWED_HOSTS"]
+    with (
+        served(
+            ROOT / "app.py",
+            folder,
+            PANDECT_ADDRESS_HEADER=settings["PANDECT_ADDRESS_HEADER"],
+            PANDECT_PROXIES="127.0.0.1",
+            STREAMLIT_SERVER_ALLOWED_HOSTS=hosts.replace("${PANDECT_DOMAIN:-localhost}", "localhost"),
+        ) as page,
+        proxied(folder, page.url) as running,
+    ):
+        yield running
+
+
+@needs_caddy
+@pytest.mark.slow
+def test_the_site_is_encrypted_and_asks_for_a_password(site: Site) -> None:
+    key = "Basic " + base64.b64encode(f"desk:{WORD}".encode()).decode()
+    wrong = "Basic " + base64.b64encode(b"desk:garden-door").decode()
+
+    assert site.get("/").status == 401
+    assert site.get("/", Authorization=wrong).status == 401
+    answer = site.get("/", Authorization=key, Accept="text/html")
+    assert answer.status == 200
+    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+    assert answer.headers["Server"] is None
+    sent_on = site.get("/somewhere", url=site.plain)
+    assert sent_on.status == 308
+    assert sent_on.headers["Location"].startswith("https://localhost")
+    assert json.load(site.get("/health")) == {"status": "ok"}
+
+
+@needs_caddy
+@pytest.mark.slow
+def test_a_proxy_without_a_password_does_not_start(tmp_path: Path) -> None:
+    command = [str(CADDY), "validate", "--config", str(DEPLOY / "Caddyfile"), "--adapter", "caddyfile"]
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+
+    shut = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    opened = subprocess.run(
+        command, env=environ | {"PANDECT_ACCESS": "open"}, capture_output=True, text=True, check=False
+    )
+
+    assert shut.returncode != 0
+    assert "password cannot be empty" in shut.stderr
+    assert opened.returncode == 0, opened.stderr
+
+
+@needs_caddy
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium")
+def test_a_question_is_answered_through_the_proxy(site: Site) -> None:
+    sync = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install '.[dev]'")
+    with sync.sync_playwright() as playwright:
+        browser: Browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        context = browser.new_context(
+            locale="fr-FR",
+            ignore_https_errors=True,  # the authority is of this test alone
+            http_credentials={"username": "desk", "password": WORD},
+        )
+        context.set_default_timeout(WAIT)
+        page = context.new_page()
+        refused: list[str] = []
+        page.on("console", lambda said: refused.append(said.text) if "Security Policy" in said.text else None)
+        page.goto(site.url)
+        page.wait_for_selector(".pd-notice")
+        ask(page, QUESTION)
+        answered(page, QUESTION)
+        assert "671" in page.locator(".pd-card").first.inner_text()
+        assert refused == []
+        browser.close()
