@@ -30,8 +30,9 @@ from indexes.sources import registry
 from indexes.store import paths, versions
 from indexes.store.manifest import read as read_manifest
 from indexes.store.manifest import verify
-from indexes.store.open_index import assemble, index_analyser
+from indexes.store.open_index import assemble, index_analyser, open_index
 from rag.corpus.licence import licence_of
+from rag.engine import receipt as receipts
 from rag.errors import BadInput, MissingIndex, PandectError
 from rag.fusion.settings import FusionSettings
 from rag.retrieval.bm25 import BM25Settings
@@ -198,6 +199,17 @@ def _check(parsed: argparse.Namespace) -> None:
     say(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
+def _verify(parsed: argparse.Namespace) -> int:
+    record = receipts.read(parsed.receipt)
+    engine = open_index(parsed.index or record["index"]["name"])
+    told = list(receipts.changes(record, engine))
+    if not told:
+        articles = f"{len(record['articles'])} articles, their texts and scores"
+        say(f"{record['code']}: {articles} are those that {engine.info.name} {engine.info.version} finds")
+    _print(iter(told))
+    return 1 if told else 0
+
+
 def _bridge(parsed: argparse.Namespace) -> None:
     folder, cure = paths.locate(parsed.name)
     manifest = read_manifest(folder, cure)
@@ -278,6 +290,7 @@ COMMANDS: Mapping[str, grammar.Command] = {
     "graph": lambda parsed: _print(graph.graph(parsed.name, parsed.graphml)),
     "list": _list,
     "check": _check,
+    "verify": _verify,
     "bridge": _bridge,
     "remove": _remove,
     "make-builtin": _make_builtin,

@@ -46,7 +46,8 @@ def test_the_image_copies_what_is_there_and_runs_as_nobody() -> None:
     final = lines[max(i for i, line in enumerate(lines) if line.startswith("FROM")) :]
 
     copied = [line.split()[1] for line in lines if line.startswith("COPY") and "--from" not in line]
-    assert copied and all((ROOT / each).exists() for each in copied)
+    assert copied
+    assert all((ROOT / each).exists() for each in copied)
     assert any(re.fullmatch(r"USER [1-9]\d*", line) for line in final)
     assert any(line.startswith("HEALTHCHECK") for line in final)
     assert "/health" in "".join(final)
@@ -58,7 +59,8 @@ def test_every_container_is_shut_in_and_asked_how_it_is() -> None:
 
     assert set(services) == {"page", "api", "proxy"}
     for service in services.values():
-        assert service["read_only"] and service["cap_drop"] == ["ALL"]
+        assert service["read_only"]
+        assert service["cap_drop"] == ["ALL"]
     assert [name for name, each in services.items() if "ports" in each] == ["proxy"]
     for each in read_yaml("kubernetes.yaml")["items"]:
         if each["kind"] != "Deployment":
@@ -68,7 +70,9 @@ def test_every_container_is_shut_in_and_asked_how_it_is() -> None:
         assert pod["securityContext"]["runAsNonRoot"]
         assert container["securityContext"]["readOnlyRootFilesystem"]
         port = container["ports"][0]["containerPort"]
-        assert {container[probe]["httpGet"]["port"] for probe in ("readinessProbe", "livenessProbe")} == {port}
+        assert {container[probe]["httpGet"]["port"] for probe in ("readinessProbe", "livenessProbe")} == {
+            port
+        }
 
 
 def test_services_and_scaling_name_what_is_there() -> None:
@@ -88,7 +92,9 @@ def test_services_and_scaling_name_what_is_there() -> None:
 
 def test_every_setting_named_is_one_that_is_read() -> None:
     sources = "".join(
-        path.read_text(encoding="utf-8") for part in ("rag", "indexes") for path in (ROOT / part).rglob("*.py")
+        path.read_text(encoding="utf-8")
+        for part in ("rag", "indexes")
+        for path in (ROOT / part).rglob("*.py")
     )
     named: set[str] = set(read_yaml("kubernetes.yaml")["items"][0]["data"])
     for service in read_yaml("compose.yaml")["services"].values():
@@ -106,7 +112,7 @@ class Site:
     context: ssl.SSLContext  # trusts its authority alone
 
     def get(self, path: str, *, url: str | None = None, **headers: str) -> HTTPResponse:
-        request = urllib.request.Request((url or self.url) + path, headers=headers)
+        request = urllib.request.Request((url or self.url) + path, headers=headers)  # noqa: S310 - https
         handlers = (urllib.request.HTTPSHandler(context=self.context), Follows())
         try:
             answer: HTTPResponse = urllib.request.build_opener(*handlers).open(request, timeout=20)
@@ -141,7 +147,8 @@ def proxied(folder: Path, page: str) -> Iterator[Site]:
         [CADDY, "hash-password", "--plaintext", WORD], check=True, capture_output=True, text=True
     ).stdout.strip()
     environ = {
-        "PATH": "/usr/bin:/bin", "HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder),
+        "PATH": "/usr/bin:/bin", "HOME": str(folder), "XDG_DATA_HOME": str(folder),
+        "XDG_CONFIG_HOME": str(folder),
         "PANDECT_HTTP_PORT": str(plain), "PANDECT_HTTPS_PORT": str(secure), "PANDECT_PASSWORD_HASH": hashed,
         "PANDECT_PAGE": page.removeprefix("http://"),
     }  # fmt: skip

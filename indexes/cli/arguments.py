@@ -137,6 +137,12 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
     ),
     "list": ("list corpora and indexes", None, None),
     "check": ("verify the hashes of an index and open it", None, None),
+    "verify": (
+        "ask the question of a receipt again, and say what has changed",
+        "The page saves a receipt of a result: the question, the index, and each article's score and hash. "
+        "Exit status 1 where anything is other than it says.",
+        None,
+    ),
     "bridge": (
         "show which words of the law an index has for a layperson's",
         "Show the pairs that an index learnt from its annotated questions: a word, then those of the law, "
@@ -203,6 +209,8 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
             "name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin"
         )
     _file(of["graph"], "--graphml", "a new file, for programs that draw and measure graphs", "FILE")
+    _file(of["verify"], "receipt", "the file")
+    of["verify"].add_argument("--index", help="name or path; else the one that the receipt names")
     of["bridge"].add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
     of["remove"].add_argument("name", nargs="?")
     _flag(of["remove"], "--downloads", "remove what imports fetched and unpacked; corpora and indexes stay")

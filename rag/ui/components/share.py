@@ -37,12 +37,14 @@ def draw(
     where: Filter | None,
     t: Interface,
     *,
+    receipt: str = "",
     apart: bool = True,
 ) -> None:
     """Draw the ways to take the articles away; nothing where there are none.
 
     A click here draws this part alone where it stands `apart`. On a page that writes answers it may not, for
-    Streamlit would keep such a click until the answer that is being written has ended.
+    Streamlit would keep such a click until the answer that is being written has ended. A receipt holds the
+    question, and is offered where that goes along.
     """
     if not articles:
         return
@@ -53,10 +55,10 @@ def draw(
     facts = {each.id: engine.facts[each.id] for each in articles if each.id in engine.facts}
     whole = ArticleExtract(engine.card, info.name, info.version, tuple(articles), day=day, facts=facts)
     st.html(tag("div", id=PLACE))
-    panel(whole, question, t)
+    panel(whole, question, receipt, t)
 
 
-def _panel(whole: ArticleExtract, question: str, t: Interface) -> None:
+def _panel(whole: ArticleExtract, question: str, receipt: str, t: Interface) -> None:
     with st.expander(t("Share, keep or print these articles")):
         chosen = _chosen(whole, t)
         if not chosen:
@@ -80,6 +82,11 @@ def _panel(whole: ArticleExtract, question: str, t: Interface) -> None:
         with st.container(key="files", horizontal=True):
             save(t("Save as text (Markdown)"), markdown, f"{name}.md", "text/markdown", key="save-markdown")
             save(t("Save for a program (JSON)"), as_json, f"{name}.json", "application/json", key="save-json")
+            if included and receipt:
+                file = f"{name}-receipt.json"
+                save(
+                    t("Save a receipt to check (JSON)"), receipt, file, "application/json", key="save-receipt"
+                )
         st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, whole.version, page=SHEET))))
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from rag.corpus.asker_situations import in_front
 from rag.engine.engine import Engine
+from rag.engine.receipt import as_json, receipt
 from rag.engine.result import Explanation, Level, Result
 from rag.feedback import Feedback
 from rag.screening.decision import Decision, screen_danger
@@ -174,7 +175,8 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     view = _view(page)
     found = [shown.article for shown in result.shown]
     found += permalink.draw_evidence(found, view, page.typed, t)
-    share.draw(engine, found, result.question, result.where, t, apart=page.answers.model is None)
+    apart, proof = page.answers.model is None, as_json(receipt(result, engine))
+    share.draw(engine, found, result.question, result.where, t, receipt=proof, apart=apart)
     if feedback_store is not None:
         answered = page.answers.quoter is not None or page.answers.model is not None
         index, version = engine.info.name, engine.info.version

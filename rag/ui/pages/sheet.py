@@ -18,6 +18,7 @@ from rag.corpus.citation import citation
 from rag.corpus.export import ArticleExtract
 from rag.corpus.facts import ArticleFacts
 from rag.engine.engine import Engine
+from rag.engine.receipt import short_code
 from rag.types import Article
 from rag.ui import layout
 from rag.ui.components.article_card import LIMITS, NO_FACTS, fact_lines, look_for
@@ -218,7 +219,9 @@ def _origin(engine: Engine, articles: Sequence[Article], t: Interface) -> Iterat
     card, info = engine.card, engine.info
     dated = law_as_of(card.law_dates(article.code for article in articles), t)
     source = t("Source: {source}", source=layout.source_line(card)) if card.source else ""
-    yield _dotted(dated, source, t("Index: {name}, version {version}", name=info.name, version=info.version))
+    index = t("Index: {name}, version {version}", name=info.name, version=info.version)
+    code = t("code {code}", code=short_code(info.version, articles))
+    yield _dotted(dated, source, index, code)
     yield absolute(link([article.id for article in articles], info.version))
 
 

@@ -23,8 +23,8 @@ SAME = {  # words that a language shares with English, on purpose; months are an
         "Source",
         "Licence",
     }
-    | {"Index", "national", "one article"},
-    "nl": {"Index", "Index: {name}, version {version}"},
+    | {"Index", "national", "one article", "code {code}"},
+    "nl": {"Index", "Index: {name}, version {version}", "code {code}"},
     "de": {"Index", "System", "national", "regional", "Index: {name}, version {version}"},
     "it": {"no"},
     "zh": set(),

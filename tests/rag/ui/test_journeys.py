@@ -71,6 +71,8 @@ def test_from_a_question_to_the_official_text_and_a_file(browser: Browser, fake:
         told = json.loads(saved(page, "Save for a program (JSON)"))
         assert [article["id"] for article in told["articles"]] == ["672", "671", "673"]
         assert told["question"] == QUESTION
+        proof = json.loads(saved(page, "Save a receipt to check (JSON)"))
+        assert (proof["question"], proof["index"]["version"]) == (QUESTION, "3")
         assert card.evaluate("e => e.sameAsBefore")  # nothing flickers: the click has drawn its part alone
         assert why.evaluate("e => e.open")  # a click elsewhere has not closed what was being read
         picture(page, "journey-share", 1280)
