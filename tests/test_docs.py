@@ -11,7 +11,8 @@ from tests.paths import ROOT
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 TABLES = sorted((ROOT / "docs").glob("*/*.md"))  # results and checklists: no prose
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *PAGES, *TABLES]
+SECURITY = ROOT / ".github" / "SECURITY.md"
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", SECURITY, *PAGES, *TABLES]
 _LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 _TEST = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
 _FILE = re.compile(r"`((?:rag|indexes|training|tests|docs)/[\w/.-]+\.[a-z]{2,5})`")
@@ -66,3 +67,14 @@ def test_whatever_could_go_wrong_has_a_test() -> None:
     rows = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("| ")][1:]
     assert len(rows) > 30
     assert [row for row in rows if not _TEST.search(row.rpartition(" | ")[2])] == []
+
+
+def test_every_setting_stands_in_the_table() -> None:
+    section = (ROOT / "docs/operate.md").read_text("utf-8").partition("## Every setting")[2]
+    rows = "".join(line for line in section.splitlines() if line.startswith("| `"))
+    code = "".join(
+        path.read_text("utf-8") for top in ("rag", "indexes") for path in (ROOT / top).rglob("*.py")
+    )
+    assert sorted(re.findall(r"`(PANDECT_\w+)`", rows)) == sorted(
+        set(re.findall(r'"(PANDECT_[A-Z_]+)"', code))
+    )
