@@ -6,6 +6,7 @@ classes in words.toml, and a file a class with its own concepts and the rules th
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -33,8 +34,16 @@ class _Grammar:
     rules: Mapping[str, tuple[Rule, ...]]
 
 
-@cache
+_reading = threading.Lock()
+
+
 def _grammar() -> _Grammar:
+    with _reading:  # seconds of work: ten who asked first would each do all of it
+        return _read_grammar()
+
+
+@cache
+def _read_grammar() -> _Grammar:
     shared = dict(data("rag.screening", "danger/words"))
     numerals, typed, elided = shared.pop("numerals"), dict(shared.pop("typed")), dict(shared.pop("elided"))
     for participle in elided.pop("participles").split(", "):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,15 @@ CARD = CorpusCard(
         Contact("Logement pour tous", note="location, impayés"),
     ),
 )
+
+
+@pytest.mark.slow
+def test_of_those_who_ask_first_one_reads_the_words_and_the_others_wait() -> None:
+    """Before, each read all of them: ten people waited half a minute."""
+    danger._read_grammar.cache_clear()
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(lambda _: danger._grammar(), range(4))
+    assert all(other is first for other in others)
 
 
 @pytest.mark.parametrize("part", ["before", "second", "third"])

@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -235,14 +236,23 @@ def test_a_name_that_nobody_gave_the_page_is_refused(app: Server, name: str, *, 
 
 @pytest.mark.slow
 def test_who_has_asked_is_answered_before_the_server_ends(tmp_path: Path) -> None:
+    question = "Mon voisin a planté un arbre contre ma clôture"
+
+    async def begin(visitor: Visitor) -> None:
+        """Ask, and wait for the first message of the run that answers: the server has read the question."""
+        await visitor.socket.send(visitor._message(pressed=visitor._typed(question)))
+        message = ForwardMsg()
+        while message.WhichOneof("type") != "new_session":
+            message.ParseFromString(await visitor.socket.recv(decode=False))
+
     async def visits(server: Server) -> int:
         port = urlsplit(server.url).port or 0
         visitors = [(await Visitor.arrive(port))[0] for _ in range(10)]
-        question = "Mon voisin a planté un arbre contre ma clôture"
-        asked = [asyncio.ensure_future(visitor.ask(question)) for visitor in visitors]
-        await asyncio.sleep(0.05)  # they are on their way
+        await asyncio.gather(*map(begin, visitors))
         os.kill(server.process, signal.SIGTERM)
-        return min(run.cards for run in await asyncio.gather(*asked))
+        return min(
+            run.cards for run in await asyncio.gather(*(v._read(time.perf_counter()) for v in visitors))
+        )
 
     with served(ROOT / "app.py", tmp_path) as server:
         with urllib.request.urlopen(server.url + "/health", timeout=60) as well:  # noqa: S310 - our own
