@@ -27,18 +27,22 @@ _KINDS = {"ColBERT", "MultiVectorEncoder"}  # of PyLate's folders, and of the li
 _Json = TypeVar("_Json", dict[str, Any], list[Any])
 
 
-def late_kind(model: str | Path) -> Literal["stanford", "multi-vector"] | None:
+def late_kind(model: str | Path, revision: str | None = None) -> Literal["stanford", "multi-vector"] | None:
     """Return how a folder or hub id holds a late-interaction encoder; None for any other model.
 
     Raises:
         MissingExtra: sentence-transformers is not installed; not of a folder.
     """
-    if _config(model, "config_sentence_transformers.json").get("model_type") in _KINDS:
+    if _config(model, revision, "config_sentence_transformers.json").get("model_type") in _KINDS:
         return "multi-vector"
-    return "stanford" if STANFORD in (_config(model, "config.json").get("architectures") or ()) else None
+    return (
+        "stanford"
+        if STANFORD in (_config(model, revision, "config.json").get("architectures") or ())
+        else None
+    )
 
 
-def _config(model: str | Path, name: str) -> dict[str, Any]:
+def _config(model: str | Path, revision: str | None, name: str) -> dict[str, Any]:
     folder = Path(model)
     if folder.is_dir():
         return read_json(folder / name, {})
@@ -46,7 +50,7 @@ def _config(model: str | Path, name: str) -> dict[str, Any]:
         from sentence_transformers.util import load_file_path
     except ImportError as error:
         raise missing(model) from error
-    found = load_file_path(str(model), name)
+    found = load_file_path(str(model), name, revision=revision)
     return {} if found is None else read_json(Path(found), {})
 
 
@@ -66,6 +70,7 @@ def load_late(
     question_window: int | None = None,
     window: int | None = None,
     remote_code: bool = False,
+    revision: str | None = None,
 ) -> MultiVectorEncoder:
     """Load a late-interaction encoder from a folder or the hub, as `load_model` does one of sentences.
 
@@ -73,13 +78,13 @@ def load_late(
     number of a token: where a vocabulary lacks it, as CamemBERT's lacks [unused0], by the unknown token's.
 
     Questions are cut at `question_window` tokens and filled up to them, articles cut at `window`; None as the
-    model says.
+    model says. Of the hub a `revision` is loaded, such as a commit; None is the newest.
 
     Raises:
         MissingExtra: sentence-transformers is not installed.
         BadInput: there is no such model, or it has no vectors of tokens.
     """
-    kind = late_kind(model)
+    kind = late_kind(model, revision)
     if kind is None:
         raise BadInput(
             f"{model} is no late-interaction encoder that was trained: expected a folder of "
@@ -90,7 +95,9 @@ def load_late(
     except ImportError as error:
         raise missing(model) from error
     try:
-        loaded = MultiVectorEncoder(str(model), device=device, trust_remote_code=remote_code)
+        loaded = MultiVectorEncoder(
+            str(model), device=device, trust_remote_code=remote_code, revision=revision
+        )
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(f"{model} cannot be loaded ({type(error).__name__}: {error})") from error
     if kind == "stanford":

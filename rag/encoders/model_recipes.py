@@ -46,6 +46,7 @@ class HubRecipe:
     bare: bool = False  # the hub has the transformer alone: the pooling is put on here
     remote_code: bool = False  # it brings Python code of its own
     similarity: Similarity | None = None  # of sparse weights; None is the dot product
+    revision: str | None = None  # of the hub; None is the newest
 
 
 _KEYS = {field.name for field in fields(HubRecipe)} - {"name"}
@@ -171,6 +172,7 @@ def load(recipe: HubRecipe, *, remote_code: bool = False, device: str | None = N
         window=recipe.window or None,
         remote_code=remote_code,
         device=device,
+        revision=recipe.revision,
     )
     encoder = TransformerEncoder(
         model,
@@ -195,5 +197,6 @@ def load_tokens(
         question_window=recipe.question_window,
         window=recipe.window or None,
         remote_code=remote_code,
+        revision=recipe.revision,
     )
     return LateInteractionEncoder(model)

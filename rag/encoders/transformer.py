@@ -36,6 +36,22 @@ def article_text(article: Article) -> str:
     return " ".join((article.code, *article.headings, article.text))
 
 
+def resolve_commit(model: str | Path, revision: str | None = None) -> str | None:
+    """Return the commit of a hub's model, to load and to record: its branch may be another model tomorrow.
+
+    Without a connection it is the one in the hub's cache. None for a folder, and where none can be told:
+    whoever then loads the model says what is wrong.
+    """
+    if Path(model).is_dir():
+        return None
+    try:
+        from huggingface_hub import hf_hub_download
+
+        return Path(hf_hub_download(str(model), "config.json", revision=revision)).parent.name
+    except (ImportError, OSError, ValueError):
+        return None
+
+
 Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
 
 
@@ -133,9 +149,9 @@ class TransformerEncoder:
             raise BadInput(f"chunks of {chunk} tokens overlapping by {overlap}: the overlap must be smaller")
         self.revision: str | None  # the commit on the hub that it was loaded from; None: a folder
         if isinstance(model, (str, Path)):
-            self.model = load_model(model, device=device, revision=revision)
+            self.revision = resolve_commit(model, revision)
+            self.model = load_model(model, device=device, revision=self.revision or revision)
             self.name = str(model) if not Path(model).is_dir() else Path(model).name
-            self.revision = None if Path(model).is_dir() else _commit(str(model), revision)
         else:
             self.revision = None
             self.model, self.name = model, "encoder"  # whoever loaded it knows its name
@@ -207,14 +223,6 @@ class TransformerEncoder:
             **adapter,
         )
         return unit(np.asarray(vectors, dtype=np.float32))
-
-
-def _commit(model: str, revision: str | None) -> str | None:
-    """Return the commit of a hub's model that was just loaded, which the hub's cache lies under."""
-    from huggingface_hub import try_to_load_from_cache
-
-    found = try_to_load_from_cache(model, "config.json", revision=revision)
-    return Path(found).parent.name if isinstance(found, str) else None
 
 
 def missing(model: str | Path) -> MissingExtra:

@@ -23,7 +23,7 @@ from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question
 from training.eval import report
-from training.eval.external import add_options, external_systems
+from training.eval.external import add_options, external_systems, hub_models
 from training.eval.folds import FoldChoice, FoldEvaluation, ask
 from training.eval.metrics import DEFAULT, parse
 from training.eval.questions import (
@@ -242,6 +242,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             learnt_from=learnt_from(parsed, annotated, parsed.beside),
         )
         entry |= {"in_force_on": parsed.in_force_on.isoformat()} if parsed.in_force_on else {}
+        entry |= hub_models(bench.more, results)
         if parsed.jobs > 1:
             entry["jobs"] = parsed.jobs  # the times of a question are of so many beside each other
         entry["sources"] = [provenance(card) for card in cards]

@@ -83,6 +83,7 @@ class Extra:
 
     make: Callable[[BenchLike, FoldContext, System], Retriever]
     parts: tuple[str, ...] = ()  # the systems that it asks
+    model: str | None = None  # of the hub, ID@COMMIT
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class RerankMethod:
 
     make: Callable[[BenchLike, FoldContext], Reranker]
     depth: int  # articles of the system below
+    model: str | None = None  # of the hub, ID@COMMIT
 
 
 Extras: TypeAlias = Mapping[str, Extra]  # by name

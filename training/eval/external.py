@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from indexes.store import paths
 from rag.encoders.transformer import Pooling
@@ -131,9 +131,17 @@ def external_systems(parsed: argparse.Namespace, questions: Sequence[Question], 
             say(f"{asker.chat.name}: {asker.spent.summary()}")
 
 
+def hub_models(more: Extras, names: Container[str]) -> dict[str, Any]:
+    """Return what a result file says of the hub's models that these systems read by: their commit."""
+    found = {name: of.model for name, of in more.items() if of.model and name in names}
+    return {"models": found} if found else {}
+
+
 def _reranked(first: str, by: RerankMethod) -> Extra:
     return Extra(
-        lambda bench, context, system: Reranked(system(first), by.make(bench, context), by.depth), (first,)
+        lambda bench, context, system: Reranked(system(first), by.make(bench, context), by.depth),
+        (first,),
+        by.model,
     )
 
 
@@ -158,7 +166,9 @@ def _yes_no(parsed: argparse.Namespace, questions: Sequence[Question]) -> Rerank
         return _by_trained(tuned, YES_NO, parsed.rerank_depth)
     model = YesNo.untuned(parsed.yes_no_model, parsed.device)
     depth = parsed.rerank_depth or RerankSettings().depth
-    return RerankMethod(lambda bench, context: PairReader(model, bench.corpus.articles), depth)
+    of = model.recipe.model
+    named = f"{of.backbone}@{of.revision}" if of.revision else None
+    return RerankMethod(lambda bench, context: PairReader(model, bench.corpus.articles), depth, named)
 
 
 def _asker(parsed: argparse.Namespace, stack: ExitStack) -> Asker:

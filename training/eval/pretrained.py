@@ -6,7 +6,7 @@ import argparse
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path, PurePath
 from typing import TypeAlias, get_args
@@ -15,7 +15,7 @@ import numpy as np
 
 from rag.encoders import model_recipes
 from rag.encoders.model_recipes import HubRecipe
-from rag.encoders.transformer import TransformerEncoder, article_text
+from rag.encoders.transformer import TransformerEncoder, article_text, resolve_commit
 from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vectors, word_splitter
 from rag.errors import BadInput
 from rag.retrieval.colbert import ColBERT
@@ -48,11 +48,11 @@ def zero_shot(
     made: dict[str, Extra] = {}
     pairs: dict[str, RerankMethod] = {}
 
-    def add(name: str, make: Callable[[BenchLike], Retriever]) -> None:
+    def add(name: str, make: Callable[[BenchLike], Retriever], model: str | None = None) -> None:
         if name in made:
             raise BadInput(f"{name} was given twice, or two files bear this name: rename one")
         once = cache(make)  # it learns from no question: the same in every fold
-        made[name] = Extra(lambda bench, context, system: once(bench))
+        made[name] = Extra(lambda bench, context, system: once(bench), model=model)
 
     for path in parsed.vectors:
         file = open_vectors(path)
@@ -67,14 +67,17 @@ def zero_shot(
                 f"{recipe.name} instead"
             )
         model_recipes.check(recipe, kinds=get_args(model_recipes.Kind), remote_code=parsed.remote_code)
+        commit = resolve_commit(recipe.model, recipe.revision)
+        recipe = replace(recipe, revision=commit or recipe.revision)
+        model = f"{recipe.model}@{commit}" if commit else None
         name = _system_name(ENCODER, PurePath(recipe.name).name)
         if recipe.kind != "cross-encoder":
-            add(name, partial(_MAKERS[recipe.kind], recipe, parsed))
+            add(name, partial(_MAKERS[recipe.kind], recipe, parsed), model)
         elif name in pairs:
             raise BadInput(f"{name} was given twice, or two folders bear this name: rename one")
         else:
             depth = parsed.rerank_depth or Pairwise().rerank
-            pairs[name] = RerankMethod(_pair_reader(recipe, parsed), depth)
+            pairs[name] = RerankMethod(_pair_reader(recipe, parsed), depth, model)
     if both := sorted(set(pairs) & set(made)):
         raise BadInput(f"{both[0]} was given twice, or two folders bear this name: rename one")
     return made, pairs
@@ -165,7 +168,8 @@ def published_recipe(of: HubRecipe, *, remote_code: bool = False) -> Recipe:
         {
             "name": PurePath(of.name).name,
             "system": "cross-encoder" if pairs else "splade",
-            "model": {"backbone": of.model, "remote_code": remote_code},
+            "model": {"backbone": of.model, "remote_code": remote_code}
+            | ({"revision": of.revision} if of.revision else {}),
             "text": {**text, **prompts},
             "training": {"batch": 1, "steps": 1},
             "negatives": {"per_question": 1},

@@ -31,6 +31,7 @@ from training.neural.recipe.settings import BackboneSettings, Recipe, Scratch
 from training.neural.result import model_facts
 from training.neural.summary import BEFORE_TRAINING, question_values
 from training.neural.systems import splade
+from training.neural.systems.backbone import pinned
 from training.neural.systems.base import NeuralSystem
 from training.neural.systems.graph_network import STATIC, GraphNetwork
 from training.neural.systems.registry import KINDS, build
@@ -71,6 +72,7 @@ def run(task: TrainingTask, order: Order, world: World) -> dict[str, Measured]:
     Raises:
         BadInput: something cannot be used; the text says what, and what to type.
     """
+    task = replace(task, recipe=pinned(task.recipe))
     _make_room(order, world, task.identity)
     start = time.perf_counter()
     system = prepared(task, world, order.work / _SCRATCH)

@@ -23,6 +23,7 @@ from rag.answer.passages import units
 from rag.answer.types import VERDICTS, Passage, Verdict
 from rag.answer.verification.quotes import is_long_enough, places
 from rag.answer.verification.sanitise import without_thoughts
+from rag.encoders.transformer import resolve_commit
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.highlight import sentences
 from rag.types import Article
@@ -88,8 +89,11 @@ class EntailmentJudge:
 
     @property
     def name(self) -> str:
-        """The id on the hub, or the folder's name."""
-        return Path(self._model).name if Path(self._model).is_dir() else self._model
+        """The folder's name, or the id on the hub, once it is loaded with its commit."""
+        if Path(self._model).is_dir():
+            return Path(self._model).name
+        commit = self._loaded.revision if self._loaded is not None else None
+        return f"{self._model}@{commit[:12]}" if commit else self._model
 
     def load(self) -> None:
         """Load the model; seconds.
@@ -146,7 +150,8 @@ class _Entailment:
                 f"entailment model {model} needs sentence-transformers: run {install_hint('models')}"
             ) from error
         try:
-            self._model: CrossEncoder = CrossEncoder(model, device=device)
+            self.revision = resolve_commit(model)  # the commit on the hub; None: a folder
+            self._model: CrossEncoder = CrossEncoder(model, device=device, revision=self.revision)
         except (OSError, ValueError) as error:
             raise BadInput(
                 f"entailment model {model} cannot be loaded ({error}): give a folder that holds a model, or "

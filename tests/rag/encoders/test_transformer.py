@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from functools import partial
-from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,9 +16,8 @@ from rag.retrieval.base import Mask
 from rag.retrieval.dense import Dense, build_vectors
 from rag.types import Article, ArticleOrder, Floats
 from tests.fakes.models import tiny_model
-from tests.paths import ROOT
+from tests.fakes.models.hub import COMMIT, hub
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LONG = Article("long", "code civil", "1", " ".join(tiny_model.SENTENCES * 12), ("du louage", "des baux"))
 SHORT = Article("short", "code civil", "2", "les arbres du voisin")
 
@@ -183,72 +175,9 @@ def test_without_the_packages_the_error_names_the_extra(monkeypatch: pytest.Monk
         TransformerEncoder("any/model")
 
 
-class Hub(BaseHTTPRequestHandler):
-    """Serves one model's files under the addresses that the hub has for them."""
-
-    def __init__(self, model: Path, *rest: object) -> None:
-        self.model = model
-        super().__init__(*rest)  # type: ignore[arg-type]
-
-    def do_GET(self) -> None:
-        self._serve(body=True)
-
-    def do_HEAD(self) -> None:
-        self._serve(body=False)
-
-    def _serve(self, *, body: bool) -> None:
-        path = self.path.partition("?")[0]
-        files = {p.relative_to(self.model).as_posix(): p for p in self.model.rglob("*") if p.is_file()}
-        resolved = path.removeprefix("/test/tiny/resolve/").partition("/")[2]
-        if path.startswith("/test/tiny/resolve/") and resolved in files:
-            content = files[resolved].read_bytes()
-            self._answer(200, content, body, {"ETag": f'"{sha256(content).hexdigest()}"'})
-        elif path.startswith("/api/models/test/tiny/tree/"):
-            tree = [
-                {
-                    "type": "file",
-                    "path": name,
-                    "size": p.stat().st_size,
-                    "oid": sha256(p.read_bytes()).hexdigest(),
-                }
-                for name, p in files.items()
-            ]
-            self._answer(200, json.dumps(tree).encode(), body, {"Content-Type": "application/json"})
-        elif path.startswith("/api/models/test/tiny"):
-            about = {"id": "test/tiny", "sha": COMMIT, "siblings": [{"rfilename": name} for name in files]}
-            self._answer(200, json.dumps(about).encode(), body, {"Content-Type": "application/json"})
-        else:
-            code = "EntryNotFound" if path.startswith("/test/tiny/") else "RepoNotFound"
-            self._answer(404, b"{}", body, {"X-Error-Code": code})
-
-    def _answer(self, status: int, content: bytes, body: bool, headers: dict[str, str]) -> None:
-        self.send_response(status)
-        for key, value in {**headers, "X-Repo-Commit": COMMIT, "Content-Length": str(len(content))}.items():
-            self.send_header(key, value)
-        self.end_headers()
-        if body:
-            self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def hub(folder: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Hub, folder))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 @pytest.mark.slow
 @pytest.mark.models
-def test_a_model_is_loaded_from_a_hub(
-    hub: str, encoder: TransformerEncoder, folder: Path, tmp_path: Path
-) -> None:
+def test_a_model_is_loaded_from_a_hub(encoder: TransformerEncoder, folder: Path, tmp_path: Path) -> None:
     script = """
 import json, sys
 from indexes.build.encoder_choice import pretrained
@@ -270,18 +199,8 @@ told |= {"recorded": given, "again": TransformerEncoder(**given).revision}
 told |= {"first": first.encode_questions(["le loyer"]).tolist(), "named": first.name}
 json.dump(told, sys.stdout)
 """
-    environment = {
-        k: v for k, v in os.environ.items() if not k.startswith("HF_") and "proxy" not in k.lower()
-    }
-    environment |= {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    with hub({"test/tiny": folder}) as running:
+        done = running.run(script, tmp_path)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert (said["name"], said["sha256"]) == ("test/tiny", encoder.sha256)

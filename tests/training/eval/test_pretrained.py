@@ -14,6 +14,7 @@ from indexes.corpus.corpus import write
 from rag.encoders import model_recipes
 from tests.fakes.models import tiny_model
 from tests.fakes.models import vector_files as samples
+from tests.fakes.models.hub import COMMIT, hub
 from tests.fakes.models.published import PUBLISHED
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS, TOPICS
 from tests.paths import ROOT
@@ -196,6 +197,51 @@ def test_a_folder_says_what_kind_of_model_it_holds(corpus: Path, tmp_path: Path)
     systems = ("encoder:splade", "encoder:mono")
     folders = (tmp_path / "splade", tmp_path / "mono")
     assert run(*measured, "--encoder", *folders, "--systems", *systems) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.models
+def test_models_of_a_hub_are_loaded_by_the_commit_that_is_recorded(corpus: Path, tmp_path: Path) -> None:
+    """Before, whatever their branch was at that hour, and the result did not say."""
+    pytest.importorskip("sentence_transformers")
+    from tests.fakes.models.stanford_model import stanford
+
+    of = "maastrichtlawtech/{}-legal-french"
+    masked = scratch(tmp_path / "splade", "fill-mask")
+    pairs = scratch(tmp_path / "monobert", "sequence-classification")
+    served = {"dpr": tiny_model.make(tmp_path), "colbert": stanford(tmp_path / "colbert")}
+    served |= {"splade": masked, "monobert": pairs}
+    systems = [f"encoder:{name}-legal-french" for name in served]
+    systems[-1] += ":bm25"
+    script = f"""
+import sys
+from dataclasses import replace
+from rag.encoders import model_recipes
+from training.eval.__main__ import main
+from training.neural.command import main as train
+ours = {{name: replace(r, window=48, question_window=24, chunk=0, overlap=0)
+        for name, r in model_recipes.recipes().items()}}
+model_recipes.recipes = lambda: ours
+told = ["--corpus", {str(corpus)!r}, "--device", "cpu", "--measures", "R@10", "--output", "out"]
+names = {[f"{name}-legal-french" for name in served]!r}
+status = main([*told, "--encoder", *names, "--rerank", {systems[-1]!r}, "--systems", *{systems!r}])
+sets = ["model.backbone={of.format("splade")}", "training.batch=4", "evaluation.dev=0"]
+sets += ["text.question_tokens=16", "text.article_tokens=32"]
+words = ["lleqa-splade", *told[:6], "--folds", "3", "--fold", "0", "--steps", "1", "--output", "trained"]
+sys.exit(status or train([*words, *(word for change in sets for word in ("--set", change))]))
+"""
+    with hub({of.format(name): folder for name, folder in served.items()}) as running:
+        done = running.run(script, tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    entry = json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="utf-8"))
+    assert entry["models"] == {
+        system: f"{of.format(name)}@{COMMIT}" for system, name in zip(systems, served, strict=True)
+    }
+    recipe = json.loads((tmp_path / "trained" / "recipe.json").read_text(encoding="utf-8"))
+    assert recipe["model"]["revision"] == COMMIT
+    asked = [path for path in running.asked if path.endswith(".safetensors")]
+    assert len(asked) >= len(served)
+    assert all(f"/resolve/{COMMIT}/" in path for path in asked), asked
 
 
 def _rows() -> list[tuple[str, list[str]]]:

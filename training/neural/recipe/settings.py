@@ -60,6 +60,7 @@ class BackboneSettings:
     """Which encoder is trained, and how its token vectors become one."""
 
     backbone: str | None = None  # a hub id or a folder; None with [model.scratch]
+    revision: str | None = None  # of the hub: a commit, a tag or a branch; a result records the commit
     scratch: Scratch | None = None
     towers: int = number(1, 2, 1)  # 2: questions and articles have encoders of their own
     pooling: Pooling = "cls"

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from rag.encoders.transformer import resolve_commit
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.types import Floats
-from training.neural.recipe.settings import ArticleTransformer, BackboneSettings, Scratch
+from training.neural.recipe.recipe import parse_recipe
+from training.neural.recipe.settings import ArticleTransformer, BackboneSettings, Recipe, Scratch
 
 if TYPE_CHECKING:
     from sentence_transformers.base.modules import Transformer
@@ -37,6 +39,18 @@ def require() -> None:
         raise MissingExtra(f"training a model needs torch: run {install_hint('models')}") from error
 
 
+def pinned(recipe: Recipe) -> Recipe:
+    """Return the recipe with the commit of its hub's model: what is loaded, recorded, loaded again is one."""
+    model = recipe.model
+    if model.backbone is None or model.graph is not None:  # a graph network's encoder is pinned as it is read
+        return recipe
+    if (commit := resolve_commit(model.backbone, model.revision)) is None:
+        return recipe
+    return parse_recipe(
+        {**recipe.source, "model": {**recipe.source["model"], "revision": commit}}, recipe.name
+    )
+
+
 def load_backbone(
     name: str, model: BackboneSettings, tokens: int, *, task: Task = "feature-extraction"
 ) -> Transformer:
@@ -46,13 +60,14 @@ def load_backbone(
     """
     from sentence_transformers.base.modules import Transformer
 
-    trust: dict[str, Any] = {"trust_remote_code": True} if model.remote_code else {}
-    config: dict[str, Any] = {**trust, "num_labels": 1} if task == "sequence-classification" else trust
+    given: dict[str, Any] = {"revision": model.revision} if model.revision else {}
+    given |= {"trust_remote_code": True} if model.remote_code else {}
+    config: dict[str, Any] = {**given, "num_labels": 1} if task == "sequence-classification" else given
     try:
         with quiet():
             found = Transformer(
                 name, transformer_task=task, max_seq_length=tokens,
-                model_kwargs=dict(trust), config_kwargs=config, processor_kwargs=dict(trust),
+                model_kwargs=dict(given), config_kwargs=config, processor_kwargs=dict(given),
             )  # fmt: skip
     except (OSError, ValueError, ImportError) as error:
         reason = " ".join(str(error).split())[:300]

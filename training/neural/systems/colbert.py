@@ -63,10 +63,11 @@ class ColBERTSystem(NeuralSystem):
         """
         loss, text = recipe.loss_of(LateInteraction), recipe.text
         with quiet():
-            if late_kind(source) is None:
+            if late_kind(source, recipe.model.revision) is None:
                 module = _fresh(recipe, source)
             else:
-                module = load_late(source, device="cpu", remote_code=recipe.model.remote_code)
+                of = recipe.model
+                module = load_late(source, device="cpu", remote_code=of.remote_code, revision=of.revision)
         if (dim := module.get_embedding_dimension()) != loss.dim:
             cure = f"--set loss.dim={dim}"
             raise BadInput(f"{source} has vectors of {dim} numbers a token, [loss] dim is {loss.dim}: {cure}")

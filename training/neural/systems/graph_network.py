@@ -100,7 +100,7 @@ class GraphNetwork(NeuralSystem):
             made.began_with = began_with
             return made
         trust(named)
-        return cls(recipe, pretrained(named, {}).encoder, named)
+        return cls(recipe, _of_hub(named, recipe.model.revision), named)
 
     @classmethod
     def load(cls, recipe: Recipe, folder: Path) -> GraphNetwork:
@@ -115,7 +115,7 @@ class GraphNetwork(NeuralSystem):
             encoder = _of_result(folder / _ENCODER)
         else:
             require_trust(about["encoder"], folder)
-            encoder = pretrained(about["encoder"], {}).encoder
+            encoder = _of_hub(about["encoder"], about.get("revision"))
         kept = (folder / _ENCODER).is_dir() and about["encoder"] != STATIC
         made = cls(recipe, encoder, str(folder / _ENCODER) if kept else about["encoder"])
         load_model(made.module, str(folder / _WEIGHTS))
@@ -133,6 +133,8 @@ class GraphNetwork(NeuralSystem):
         elif Path(self.kind).is_dir():
             shutil.copytree(self.kind, folder / _ENCODER)
             about["encoder"] = "result"
+        elif revision := getattr(self.encoder, "revision", None):  # the commit on the hub
+            about["revision"] = revision
         save_model(self.module, str(folder / _WEIGHTS))
         (folder / _ABOUT).write_text(json.dumps(about, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -233,6 +235,10 @@ def _static(corpus: Corpus, learn: Sequence[Question]) -> StaticEncoder:
         made = EncoderFits([corpus], lambda: cut, 1, None, no_progress).encoder(learn)
         _keep(_fitted, key, made)
     return _fitted[key]
+
+
+def _of_hub(model: str, revision: str | None) -> Encoder:
+    return pretrained(model, {"revision": revision} if revision else {}).encoder
 
 
 @lru_cache(maxsize=KEPT)

@@ -26,7 +26,7 @@ from rag.types import Article
 from training.neural.data.tokens import article_text
 from training.neural.recipe.recipe import read_recipe
 from training.neural.recipe.settings import LowRank, Recipe
-from training.neural.systems.backbone import check_length, quiet, sound
+from training.neural.systems.backbone import check_length, pinned, quiet, sound
 from training.neural.systems.cross_encoder import CrossEncoder, Pair
 from training.synthetic import prompts
 
@@ -38,11 +38,12 @@ def load_causal(source: str, recipe: Recipe) -> tuple[Any, Any]:
     """Return a causal model and its tokenizer; BadInput where it cannot be loaded or reads too few tokens."""
     import transformers
 
-    trust: dict[str, Any] = {"trust_remote_code": True} if recipe.model.remote_code else {}
+    given: dict[str, Any] = {"revision": recipe.model.revision} if recipe.model.revision else {}
+    given |= {"trust_remote_code": True} if recipe.model.remote_code else {}
     try:
         with quiet():
-            model = transformers.AutoModelForCausalLM.from_pretrained(source, **trust)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **trust)
+            model = transformers.AutoModelForCausalLM.from_pretrained(source, **given)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **given)
     except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
         reason = " ".join(str(error).split())[:300]
         raise BadInput(
@@ -148,7 +149,7 @@ class YesNo(CrossEncoder):
         known = next((r for r in model_recipes.recipes().values() if name in (r.name, r.model)), None)
         source = known.model if known is not None else name
         window = [] if known is None else [f"text.article_tokens={known.window}"]  # of the whole prompt
-        recipe = read_recipe(RECIPE, [f"model.backbone={json.dumps(source)}", *window])
+        recipe = pinned(read_recipe(RECIPE, [f"model.backbone={json.dumps(source)}", *window]))
         system = cls(recipe, *load_causal(source, recipe))
         system.to(device)
         return system

@@ -16,6 +16,7 @@ from rag.answer.verification.judge import EntailmentJudge, Judgement, ModelJudge
 from rag.errors import BadInput
 from rag.types import Article
 from tests.fakes.answers.model_server import verdict
+from tests.fakes.models.hub import COMMIT, hub
 
 RENT = Article("RENT", "Mill Code", "8", "Rent is paid in flour. The miller keeps the salt.", language="en")
 WIND = Article("WIND", "Mill Code", "9", "The wind belongs to all. Nobody may divert it.", language="en")
@@ -202,6 +203,22 @@ def test_without_a_label_for_the_contrary_nothing_is_contradicted(tmp_path: Path
     judge = EntailmentJudge(_saved(tmp_path, "not_entailment", "entailment"), 1.0, device="cpu")
 
     assert judge.judge("Flour is due.", SHOWN).verdict is Verdict.ABSENT
+
+
+@pytest.mark.slow
+@pytest.mark.models
+def test_a_model_of_a_hub_is_named_with_the_commit_that_is_loaded(tmp_path: Path) -> None:
+    script = """
+from rag.answer.verification.judge import EntailmentJudge
+judge = EntailmentJudge("test/nli", device="cpu")
+judge.load()
+print(judge.name)
+"""
+    with hub({"test/nli": _saved(tmp_path, "entailment", "neutral")}) as running:
+        done = running.run(script, tmp_path)
+    assert done.stdout.strip() == f"test/nli@{COMMIT[:12]}", done.stderr
+    [*asked] = {path for path in running.asked if path.endswith(".safetensors")}
+    assert asked == [f"/test/nli/resolve/{COMMIT}/model.safetensors"]
 
 
 @pytest.mark.models
