@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
+from rag.errors import PandectError
 from rag.screening.emergencies import Danger, Emergency, help_for
+from rag.ui import visits
 from rag.ui.html import Html, bullets, join, link, tag, telephone
 from rag.ui.i18n import LANGUAGES, N_, words
 from rag.ui.lifecycle import WORK
@@ -74,21 +76,37 @@ HEALTH = "/health"  # Streamlit's own, /_stcore/health, says that the process ru
 
 LOOK = 0.25  # seconds
 BURST, PACE = 8, 2.0  # messages at once, and a second: each is a run of the page, of some 80 ms
+ADDRESSES = 4096  # whose pace is remembered
+_HERE = {"127.0.0.1", "::1"}  # which Streamlit tells of as None
 
 
-def paced(receive: Receive) -> Receive:
-    """Hand over what a socket sends no faster than anybody clicks: a few at once, then so many a second.
+class Pace:
+    """When messages may pass: a few at once, then so many a second."""
+
+    def __init__(self, pace: float) -> None:
+        """Let `pace` messages pass a second, and at once those of `BURST / PACE` seconds."""
+        self._step, self._at_once = 1 / pace, BURST / PACE
+        self._due = 0.0  # when the next may pass, were none allowed at once
+
+    def next(self, now: float) -> float:
+        """Count a message; return when it may pass."""
+        self._due = max(self._due, now - max(self._at_once, self._step)) + self._step
+        return self._due
+
+
+def paced(receive: Receive, address: Pace | None = None) -> Receive:
+    """Hand over what a socket sends no faster than anybody clicks, nor all of its address than theirs.
 
     Each message is a run of the page. Five sockets that sent twenty a second kept everybody else waiting for
     a minute; now they wait themselves, and nothing of theirs is lost.
     """
-    due = 0.0  # when the next may pass, were none allowed at once
+    paces = [Pace(PACE), *([address] if address is not None else [])]
 
     async def slowed() -> Message:
-        nonlocal due
         message = await receive()
         if message["type"] == "websocket.receive":
-            due = max(due, time.monotonic() - BURST / PACE) + 1 / PACE
+            now = time.monotonic()
+            due = max(pace.next(now) for pace in paces)
             while (
                 left := due - time.monotonic()
             ) > 0 and not WORK.ending:  # the end waits for all to be heard
@@ -110,11 +128,28 @@ class Shell:
             healthy: tells whether questions are answered, which `/health` says by 200 or 503; it may wait.
         """
         self.app, self.unscripted, self.healthy = app, unscripted, healthy
+        self._paces: dict[str, Pace] = {}  # by address; those that were opened last, last
+
+    def _pace(self, scope: Scope) -> Pace | None:
+        """Return the pace that all sockets of a visitor's address share; None where that is not limited."""
+        peer = scope["client"][0] if scope.get("client") else None
+        try:
+            rate = visits.visits().messages
+            address = visits.visitor(None if peer in _HERE else peer, Headers(scope=scope).getlist)
+        except PandectError:  # a setting that cannot be used, which the page tells
+            return None
+        if rate is None or address is None:
+            return None
+        found = self._paces.pop(address, None) or Pace(rate.calls / rate.seconds)
+        while len(self._paces) >= ADDRESSES:
+            self._paces.pop(next(iter(self._paces)))
+        self._paces[address] = found
+        return found
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; what sockets send passes at a person's pace."""
         if scope["type"] == "websocket":
-            receive = paced(receive)
+            receive = paced(receive, self._pace(scope))
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -1,10 +1,10 @@
-"""How often one address may search and say what it thinks: no script takes a host from the others."""
+"""What one address may send, search and say that it thinks: no script takes a host from the others."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
@@ -17,7 +17,9 @@ HEADER = "PANDECT_ADDRESS_HEADER"
 PROXIES = "PANDECT_PROXIES"
 SEARCHES = "PANDECT_SEARCHES_PER_ADDRESS"
 FEEDBACK = "PANDECT_FEEDBACK_PER_ADDRESS"
-_USUAL = {SEARCHES: "120/minute", FEEDBACK: "50/hour"}  # a class or a library behind one address searches on
+MESSAGES = "PANDECT_MESSAGES_PER_ADDRESS"
+# a class or a library behind one address searches on: five people who click as fast as a socket may
+_USUAL = {SEARCHES: "120/minute", FEEDBACK: "50/hour", MESSAGES: "600/minute"}
 _PORT = re.compile(r"(\[[^\]]+\]|[^:]+)(?::\d+)?")  # [2001:db8::1]:4711, 192.0.2.7:4711
 _NETWORK = 64  # bits of an IPv6 address that a household is given; whoever has one has 2**64 more
 
@@ -28,12 +30,14 @@ class Visits:
 
     searches: RateLimits
     feedback: RateLimits
+    messages: Rate | None  # of all its sockets together
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()  # whose header is read, besides this machine's
 
 
 def from_environment(environ: Mapping[str, str]) -> Visits:
     """Return the limits that a host has set; `BadSetting` says which cannot be used."""
-    return Visits(_limits(environ, SEARCHES), _limits(environ, FEEDBACK), _proxies(environ))
+    searches, feedback = (RateLimits(per_address=_rate(environ, each)) for each in (SEARCHES, FEEDBACK))
+    return Visits(searches, feedback, _rate(environ, MESSAGES), _proxies(environ))
 
 
 def _proxies(environ: Mapping[str, str]) -> tuple[IPv4Network | IPv6Network, ...]:
@@ -45,10 +49,10 @@ def _proxies(environ: Mapping[str, str]) -> tuple[IPv4Network | IPv6Network, ...
         raise BadSetting(f"{PROXIES}: got {text!r}; {expected}") from None
 
 
-def _limits(environ: Mapping[str, str], setting: str) -> RateLimits:
+def _rate(environ: Mapping[str, str], setting: str) -> Rate | None:
     text = environ.get(setting, "").strip() or _USUAL[setting]
     try:
-        return RateLimits(per_address=Rate.parse(text))
+        return Rate.parse(text)
     except BadInput as error:
         raise BadSetting(f"{setting}: got {text!r}; {error}") from None
 
@@ -60,16 +64,21 @@ def visits() -> Visits:
 
 
 def address() -> str | None:
-    """Return where the person of this session asks from; None where that cannot be told: on this machine.
+    """Return where the person of this session asks from; None where that cannot be told: on this machine."""
+    return visitor(st.context.ip_address, lambda header: st.context.headers.get_all(header))
+
+
+def visitor(peer: str | None, headers: Callable[[str], Sequence[str]]) -> str | None:
+    """Return whose connection it is, by the address at its other end and what it sent as a header.
 
     Behind a proxy everybody would come from it. So PANDECT_ADDRESS_HEADER names the header that it sends,
     such as X-Forwarded-For; the last address in it is the one that the proxy itself saw. Anybody may send a
     header: it is read of connections from this machine and from PANDECT_PROXIES alone.
     """
-    header, peer = os.environ.get(HEADER, "").strip(), st.context.ip_address
+    header = os.environ.get(HEADER, "").strip()
     if not header or not _is_proxy(peer):
         return network(peer)
-    sent = st.context.headers.get_all(header)
+    sent = headers(header)
     return network(sent[-1].rpartition(",")[2].strip() if sent else peer)
 
 

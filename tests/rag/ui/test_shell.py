@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,15 +21,17 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocket
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from rag.errors import PandectError
+from rag.ui import visits
 from rag.ui.i18n import LANGUAGES, words
-from rag.ui.shell import BURST, HEADERS, Shell, no_script, paced
+from rag.ui.shell import BURST, HEADERS, Pace, Shell, no_script, paced
 from tests.fakes.pages.browser import CHROMIUM, Server, ask, served, visit
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import CARD, HOSTILE_CARD
@@ -57,6 +60,69 @@ def test_what_a_socket_sends_at_once_waits_its_turn(monkeypatch: pytest.MonkeyPa
 
     asyncio.run(take())
     assert passed[-1] - passed[BURST - 1] > 0.9 * 6 / 20  # seconds
+
+
+def test_the_sockets_of_one_address_wait_for_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.ui.shell.BURST", 1)
+    monkeypatch.setattr("rag.ui.shell.PACE", 1000.0)
+    monkeypatch.setenv("PANDECT_MESSAGES_PER_ADDRESS", "600/minute")
+    visits.visits.clear()
+
+    async def echo(socket: WebSocket) -> None:
+        await socket.accept()
+        async for text in socket.iter_text():
+            await socket.send_text(text)
+
+    def seconds(*ends: str) -> float:
+        start = time.monotonic()
+        with ExitStack() as stack:
+            sockets = [
+                stack.enter_context(TestClient(app, client=(end, 4711)).websocket_connect("/"))
+                for end in ends
+            ]
+            for socket in sockets * 3:
+                socket.send_text("?")
+            assert [socket.receive_text() for socket in sockets * 3] == ["?"] * 3 * len(ends)
+        return time.monotonic() - start
+
+    shell = Middleware(Shell, unscripted=str, healthy=bool)
+    app = Starlette(routes=[WebSocketRoute("/", echo)], middleware=[shell])
+    try:
+        assert seconds("192.0.2.7", "192.0.2.7", "192.0.2.7") > 0.9 * 8 / 10
+        assert seconds("2001:db8::1", "2001:db8::2") > 0.9 * 5 / 10  # one household
+    finally:
+        visits.visits.clear()
+
+
+def test_whose_pace_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PANDECT_ADDRESS_HEADER", "X-Forwarded-For")
+    monkeypatch.setenv("PANDECT_PROXIES", "10.0.0.7")
+    visits.visits.clear()
+    shell = Shell(Starlette(), str, bool)
+
+    def pace(end: str, sent: str = "") -> Pace | None:
+        headers = [(b"x-forwarded-for", sent.encode())] if sent else []
+        return shell._pace({"type": "websocket", "client": (end, 4711), "headers": headers})
+
+    try:
+        first = pace("10.0.0.7", "192.0.2.7")
+        assert first is not None
+        assert pace("10.0.0.7", "forged, 192.0.2.7") is first is pace("192.0.2.7", "192.0.2.8")
+        assert pace("10.0.0.7", "192.0.2.8") is not first
+        assert pace("127.0.0.1") is None  # this machine is not limited, as for searches
+        at_once = [first.next(100.0) for _ in range(60)]
+        assert sum(due <= 100 for due in at_once) == 40
+        assert at_once[-1] == pytest.approx(102)
+        monkeypatch.setattr("rag.ui.shell.ADDRESSES", 2)
+        for n in range(9):
+            pace(f"192.0.2.{n}")
+        assert len(shell._paces) == 2
+        for setting in ("off", "many"):
+            monkeypatch.setenv("PANDECT_MESSAGES_PER_ADDRESS", setting)
+            visits.visits.clear()
+            assert pace("192.0.2.7") is None  # what cannot be used is told by the page and by /health
+    finally:
+        visits.visits.clear()
 
 
 WELL = threading.Event()  # whether questions are answered

@@ -92,6 +92,7 @@ def test_the_server_itself_believes_this_machine_alone(monkeypatch: pytest.Monke
     [
         ("PANDECT_SEARCHES_PER_ADDRESS", "many", "a rate such as 20/hour"),
         ("PANDECT_FEEDBACK_PER_ADDRESS", "5/year", "a rate such as 20/hour"),
+        ("PANDECT_MESSAGES_PER_ADDRESS", "5/year", "a rate such as 20/hour"),
         ("PANDECT_FEEDBACK_DAYS", "0", "a whole number of days"),
         ("PANDECT_MODEL_PER_ADDRESS", "x", "a rate such as 20/hour"),
         ("PANDECT_PROXIES", "x", "addresses or networks"),
