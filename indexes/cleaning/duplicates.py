@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -87,9 +86,11 @@ def _digest(text: str) -> bytes:
 
 
 def _several(articles: Iterable[Article], key: Callable[[Article], Hashable]) -> list[list[Article]]:
-    found: defaultdict[Hashable, list[Article]] = defaultdict(list)
+    first: dict[Hashable, Article] = {}  # and no list for each: of a large law almost none has a double
+    found: dict[Hashable, list[Article]] = {}
     for article in articles:
-        shared = key(article)
-        if shared is not None:
-            found[shared].append(article)
-    return [group for group in found.values() if len(group) > 1]
+        if (shared := key(article)) is not None and (
+            other := first.setdefault(shared, article)
+        ) is not article:
+            found.setdefault(shared, [other]).append(article)
+    return list(found.values())
