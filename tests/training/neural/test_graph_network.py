@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
@@ -215,6 +216,32 @@ def test_a_graph_over_a_biencoder_says_what_that_has_learnt(tmp_path: Path) -> N
     [other] = tasks(over, Data(CORPUS, QUESTIONS), folds=3, only="1", seeds=(1,))
     with pytest.raises(BadInput, match="Train it with the same folds"):
         prepared(other, here(), tmp_path / "none")
+
+
+def test_a_result_of_somebody_else_chooses_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its graph.json may name any model, as an index's manifest may."""
+    loaded: list[tuple[str, object]] = []
+
+    class Loaded(Exception):
+        pass
+
+    def load(model: str, *, revision: object = None) -> None:
+        loaded.append((model, revision))
+        raise Loaded
+
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("rag.encoders.transformer.TransformerEncoder", load)
+    about = {"encoder": "acme/law", "revision": "1f"}
+    (tmp_path / "graph.json").write_text(json.dumps(about), encoding="utf-8")
+    with pytest.raises(BadInput, match="names the model 'acme/law', which nobody has chosen"):
+        GraphNetwork.load(gir(), tmp_path)
+    assert not loaded
+    of_mine = parse_recipe({**gir().source, "model": {**gir().source["model"], "backbone": "acme/law"}})
+    with pytest.raises(Loaded):  # a person who trains one has chosen it
+        GraphNetwork.of_law(of_mine, CORPUS, QUESTIONS)
+    with pytest.raises(Loaded):
+        GraphNetwork.load(gir(), tmp_path)
+    assert loaded == [("acme/law", None), ("acme/law", "1f")]
 
 
 def test_a_node_sees_so_many_neighbours_of_a_kind() -> None:
