@@ -25,7 +25,9 @@ from indexes.formats.limits import Limits, Meter
 from rag.errors import BadInput
 
 CHUNK = 2**20
-FILES = 20_000  # of one archive on the disk; bulks of law have millions, and are read where they lie
+FILES = (
+    20_000  # and folders, of one archive on the disk; bulks of law have millions, and are read where they lie
+)
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 # What the two modules raise besides, on headers that were tampered with; RuntimeError: encrypted.
 _STRANGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError, MemoryError)
@@ -146,11 +148,15 @@ def unpack(path: Path, folder: Path, limits: Limits | None = None) -> Path:
     Raises:
         BadInput: as `members`; or two files have the same name, or the folder is there already.
     """
+    places: set[PurePosixPath] = set()  # a name may make folders without end
     with appearing(folder) as part, sound(path):
-        for count, (name, file) in enumerate(members(path, limits)):
-            if count >= FILES:
-                raise BadInput(f"{path}: more than {FILES:,} files. Unpack it yourself, and give the folder.")
-            target = part / name
+        for name, file in members(path, limits):
+            place = PurePosixPath(name)
+            places.update((place, *place.parents[:-1]))
+            if len(places) > FILES:
+                problem = f"more than {FILES:,} files and folders"
+                raise BadInput(f"{path}: {problem}. Unpack it yourself, and give the folder.")
+            target = part / place
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with target.open("xb") as out:

@@ -6,10 +6,11 @@ from a corpus is escaped.
 
 from __future__ import annotations
 
+import html
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Literal
 
 SIZE = 13  # pixels of a letter's height
@@ -22,6 +23,17 @@ _STYLE = (
     ".mark{stroke:#e0a545}.said{fill:#e9b765}.dot{fill:#a9dbe8}}"
 )
 Anchor = Literal["start", "middle", "end"]
+
+
+# what XML cannot hold, with which no program opens the file, and what turns the direction of writing
+_TAKEN_OUT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def escape(text: str) -> str:
+    """Return a text as XML holds it."""
+    return html.escape(_TAKEN_OUT.sub("", text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def test_many_codes_become_one_line_without_a_bar(village: Description) -> None:
 
 
 def test_names_cannot_become_markup(village: Description) -> None:
-    evil = "</text><script>alert(1)</script>&\"'"
+    evil = "</text><script>alert(1)</script>&\"'\x00\x1b\u202e\uffff"  # the last ones no XML may hold
     card = replace(village.card, title=evil, name="x")
     svg = plots(replace(village, card=card, codes=(Code(evil, 3, 1, 1),)))
     for drawing in svg.values():

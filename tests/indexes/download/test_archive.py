@@ -151,10 +151,21 @@ def test_files_without_end_are_not_unpacked(
 ) -> None:
     """300,000 of nothing took minutes to write, and as long to take away."""
     path = pack(tmp_path, {f"{n}.txt": b"" for n in range(MOST + 1)})
-    with pytest.raises(BadInput, match=r"more than 20,000 files. Unpack it yourself, and give the folder"):
+    with pytest.raises(BadInput, match=r"more than 20,000 files and folders. Unpack it yourself, and"):
         unpack(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     assert sum(1 for _ in members(path)) == MOST + 1  # what is read where it lies has no such end
+
+
+def test_folders_that_names_alone_make_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """25,000 files, each below 200 folders of its own, made five million: the import had no end."""
+    monkeypatch.setattr("indexes.download.archive.FILES", 40)
+    path = zipped(tmp_path, {f"{n}/" + "a/" * 18 + "law.csv": b"" for n in range(3)})
+    with pytest.raises(BadInput, match="more than 40 files and folders"):
+        unpack(path, tmp_path / "out")
+    assert unpack(
+        zipped(tmp_path, {f"{n}/" + "a/" * 18 + "law.csv": b"" for n in range(2)}), tmp_path / "out"
+    )
 
 
 @pytest.mark.parametrize("name", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])

@@ -16,7 +16,7 @@ from tests.indexes.sources.test_fuzz import check_corpus
 from tests.indexes.sources.test_gesetze_im_internet import ACT as GII_ACT
 from tests.paths import SHARED
 
-Case: TypeAlias = tuple[str, Callable[[], object]]  # kind, what to do
+Case: TypeAlias = tuple[str, Callable[[], dict[str, int]]]  # kind; what to do, which tells what came
 
 IMPORTERS = ("akoma-ntoso", "gesetze-im-internet")
 LARGEST = 400_000  # bytes of an act that is damaged, so that many are
@@ -207,13 +207,14 @@ def xml_case(target: str, chance: Random, folder: Path) -> Case:
         content = _DAMAGE[again](content, chance)
     lenient = chance.random() < 0.5
 
-    def run() -> None:
+    def run() -> dict[str, int]:
         (folder / "a.xml").write_bytes(content)
         try:
             corpus, report = load(target, folder, lenient=lenient)
         except BadInput as error:
             assert str(error)  # noqa: PT017
-            return
+            return {"refused": 1}
         check_corpus(corpus, report)
+        return {"corpus": 1}
 
     return kind, run

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from random import Random
 
 from rag.corpus.card import CorpusCard
 from rag.graph.references.reader import ReferenceReader
 from rag.types import Article
-from tests.fuzz.acts import Case
+from tests.faults.acts import Case
 
 LANGUAGES = ("fr", "nl", "it", "de", "en", "zh")
 LONGEST = 120_000  # characters of a text; the longest article of the measuring data has 90,000
@@ -168,19 +169,21 @@ _TEXTS: Mapping[str, Callable[[str, Random], str]] = {
 }  # fmt: skip
 
 
-def text_case(language: str, chance: Random) -> Case:
+def text_case(language: str, chance: Random, folder: Path) -> Case:
     """An article with odd text, and what is read in it."""
+    del folder
     kind = chance.choice([*_TEXTS])
     text = _TEXTS[kind](language, chance)[:LONGEST]
     reads, law = reader(language)
     article = replace(chance.choice(law), text=text)
 
-    def run() -> None:
-        last = 0
-        for each in reads.read(article):
+    def run() -> dict[str, int]:
+        last, found = 0, list(reads.read(article))
+        for each in found:
             assert last <= each.start < each.end <= len(text), f"{each}: out of order or of the text"
             last = each.end
             assert each.kind in ("internal", "relative", "level", "external", "law"), each
             assert all(0 <= position < len(law) for position in reads.resolve(article, each)), each
+        return {"texts": 1, "references": len(found)}
 
     return kind, run
