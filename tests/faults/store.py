@@ -32,7 +32,7 @@ from rag.ltr.ranker import Ranker
 from rag.ltr.trees import Trees
 from tests.fakes.law.corpus import FIT, GOAT, edition, install
 from tests.fakes.law.killed_worker import STEPS, WRITING
-from tests.faults.acts import Case
+from tests.faults.inputs import Case
 from tests.rag.test_feedback import WORD
 
 QUESTIONS = (GOAT, "Mon pain a brûlé à cause d'un autre", "article 13")

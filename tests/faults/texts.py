@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -13,62 +13,28 @@ from random import Random
 from rag.corpus.card import CorpusCard
 from rag.graph.references.reader import ReferenceReader
 from rag.types import Article
-from tests.faults.acts import Case
+from tests.faults.inputs import Case
+from tests.rag.graph.references.test_latin import CASES
 
 LANGUAGES = ("fr", "nl", "it", "de", "en", "zh")
 LONGEST = 120_000  # characters of a text; the longest article of the measuring data has 90,000
 
 _SENTENCES: Mapping[str, Sequence[str]] = {
-    "fr": (
-        "Sous réserve des articles L. 411-1 à L. 411-7 et R.* 123-4 du code "
-        "rural, l'article précédent s'applique.",
-        "au sens de l'article 2 bis, alinéa 3, de la loi n° 89-462 du 6 juillet 1989 et du même code",
-        "les dispositions du présent titre et du chapitre III du titre II du livre IX du code civil",
-        "par dérogation aux articles 1er, 3 et suivants dudit code, aux 1° à 3° de "
-        "l'article D. 271-2 du présent code",
-    ),
-    "nl": (
-        "Onverminderd de artikelen 3 tot 7 en 9, § 2, eerste lid, van het "
-        "Burgerlijk Wetboek geldt het vorige artikel.",
-        "in afwijking van artikel 5bis van de wet van 6 juli 1989 en van deze wet, titel II, hoofdstuk 3",
-    ),
-    "it": (
-        "Salvo quanto disposto dagli articoli 624-bis, 625, primo comma, numero "
-        "1), del codice penale e seguenti",
-        "ai sensi dell'articolo 2, comma 1, lettera e), del decreto legislativo 24 "
-        "gennaio 2006, n. 36, di questo capo",
-        "gli articoli da 4 a 52 della stessa legge; l'articolo precedente; artt. 3 e "
-        "5 c.p.; D.LGS. 26 AGOSTO 2016, N. 179",
-    ),
-    "de": (
-        "nach Maßgabe der §§ 312 bis 312k BGB, § 3 Abs. 2 Satz 1 Nr. 4 und § "
-        "26 Absatz 2 der Insolvenzordnung",
-        "Artikel 247 § 17 Abs. 2 des Einführungsgesetzes zum Bürgerlichen "
-        "Gesetzbuche und die §§ 5 ff. dieses Gesetzes",
-        "Unbeschadet des § 8, der §§ 3 bis 5, 6 Abs. 2, §§ 7, 11 und § 12 sowie des "
-        "Dritten Abschnitts desselben Gesetzes",
-    ),
-    "en": (
-        "Subject to sections 3 to 7 and 9(2)(b) of the Data Protection Act 1998, "
-        "section 16 applies to this Part.",
-        "within the meaning of Article 2(1) of Regulation (EU) 2016/679, the "
-        "preceding section and this Act, schedule 1",
-    ),
+    **{each: [text for language, text, _ in CASES if language == each] for each in LANGUAGES[:-1]},
     "zh": (
-        "除本法第十二条第二款、第十三条至第十五条另有规定外，依"
-        "照《中华人民共和国刑法》第三百零七条之一的规定处罚。",
-        "违反前条、本条第一款第（三）项、本章、同法第五条和《城"
-        "市房地产管理法》（以下简称房地产法）第 39 条的",
+        "除本法第十二条第二款、第十三条至第十五条另有规定外，依照《刑法》第三百零七条之一的规定处罚。",
+        "违反前条、本条第一款第（三）项、本章、同法第五条和《城市房地产管理法》第 39 条的",
     ),
-}  # fmt: skip
+}
 _ODD = (
-    " ", "  ", "\n", "\t", "\u00a0", "\u200b", "\u202e", "\0", "\ufffd", "\U0001f600", "é", "İ", "ß", "١",
-    "²", "Ⅳ", "(", ")",
-    "((", "))", "[", "]", "«", "»", '"', "'", "’", "-", "–", "/", ".", ",", ";", ":", "°", "§", "§§", "*",
-    "..", "1", "12",
-    "9" * 40, "0", "1a", "bis", "IV", "iv", "L.", "R.*", "n°", "no", "第", "条", "款", "之", "一百二十",
-    "《", "》", "、", "，",
+    *" \n\t\u00a0\u200b\u202e\0\ufffd\U0001f600éİß١²Ⅳ()[]«»\"'’-–/.,;:°§*第条款之《》、，",
+    "  ", "((", "))", "§§", "..", "1", "12", "9" * 40, "0", "1a", "bis", "IV", "L.", "n°", "no", "一百二十",
 )  # fmt: skip
+_CODES = {
+    "fr": ("Code civil", "Code rural"), "nl": ("Burgerlijk Wetboek", "Gerechtelijk Wetboek"),
+    "it": ("Codice penale", "Decreto legislativo 24 gennaio 2006, n. 36"), "de": ("BGB", "Insolvenzordnung"),
+    "en": ("Data Protection Act 1998", "Companies Act 2006"), "zh": ("刑法", "城市房地产管理法"),
+}  # fmt: skip
 
 
 @cache
@@ -76,38 +42,17 @@ def fragments(language: str) -> tuple[str, ...]:
     """Words of the sentences and of the grammar, which are what its patterns wait for."""
     words = [word for sentence in _SENTENCES[language] for word in sentence.split(" ")]
     grammar = files("rag.graph.references") / "grammars" / f"{language}.toml"
-    words += _strings(tomllib.loads(grammar.read_text(encoding="utf-8")))
+    words += re.findall(r"[\"']([^\"'\n]+)[\"']", grammar.read_text(encoding="utf-8"))
     return tuple(dict.fromkeys(word for word in words if word))
-
-
-def _strings(of: object) -> Iterator[str]:
-    if isinstance(of, str):
-        yield of
-    elif isinstance(of, Mapping):
-        for key, value in of.items():
-            yield str(key)
-            yield from _strings(value)
-    elif isinstance(of, list):
-        for value in of:
-            yield from _strings(value)
 
 
 @cache
 def reader(language: str) -> tuple[ReferenceReader, tuple[Article, ...]]:
     """A small law of two codes, and a reader of it."""
-    codes = {
-        "fr": ("Code civil", "Code rural"),
-        "nl": ("Burgerlijk Wetboek", "Gerechtelijk Wetboek"),
-        "it": ("Codice penale", "Decreto legislativo 24 gennaio 2006, n. 36"),
-        "de": ("BGB", "Insolvenzordnung"),
-        "en": ("Data Protection Act 1998", "Companies Act 2006"),
-        "zh": ("中华人民共和国刑法", "城市房地产管理法"),
-    }[language]
+    number = "第{}条" if language == "zh" else "{}"
     law = tuple(
-        Article(
-            f"{c}-{n}", code, f"第{n}条" if language == "zh" else str(n), "x", (f"I {code}", f"II {n // 5}")
-        )
-        for c, code in enumerate(codes)
+        Article(f"{c}-{n}", code, number.format(n), "x", (f"I {code}", f"II {n // 5}"))
+        for c, code in enumerate(_CODES[language])
         for n in range(1, 41)
     )
     card = CorpusCard(name="law", title="Law", language=language)
@@ -132,11 +77,6 @@ def _characters(language: str, chance: Random) -> str:
         at = chance.randrange(len(text))
         text[at : at + chance.choice([0, 1, 1, 20])] = [chance.choice(_ODD)]
     return "".join(text)
-
-
-def _cut(language: str, chance: Random) -> str:
-    text = _sentences(language, chance)
-    return text[chance.randrange(len(text)) :][: chance.randrange(1, len(text))]
 
 
 def _runs(language: str, chance: Random) -> str:
@@ -164,7 +104,7 @@ def _numbers(language: str, chance: Random) -> str:
 
 
 _TEXTS: Mapping[str, Callable[[str, Random], str]] = {
-    "sentences": _sentences, "words": _mixed, "characters": _characters, "cut": _cut, "runs": _runs,
+    "sentences": _sentences, "words": _mixed, "characters": _characters, "runs": _runs,
     "numbers": _numbers,
 }  # fmt: skip
 
