@@ -102,11 +102,11 @@ def case(target: str, seed: int, number: int, folder: Path) -> Case:
     return TARGETS[target].make(Random(f"{target} {seed} {number}"), folder)
 
 
-def _peak() -> int:
+def _peak(field: str = "VmHWM:") -> int:
     """Return the most memory that this process held since `_begin_peak`, in MiB; 0 where nobody tells."""
     with suppress(OSError):
         status = Path("/proc/self/status").read_text(encoding="utf-8")
-        return int(status.partition("VmHWM:")[2].split()[0]) // 1024
+        return int(status.partition(field)[2].split()[0]) // 1024
     return 0
 
 
@@ -119,10 +119,9 @@ def _work(target: str, seed: int, first: int, until: float, folder: Path, pipe: 
     """Run cases one after another, in a process of their own; say of each when it begins and how it ends."""
     resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
     logging.disable()
-    number, peak = first, 0
-    while (
-        number < CASES and time.monotonic() < until and peak < 0.7 * MEMORY
-    ):  # what is not given back is no fault of the next
+    number, most = first, _peak("VmRSS:") + 50
+    # what one case has not given back is no fault of the next
+    while number < CASES and time.monotonic() < until and (number == first or _peak("VmRSS:") < most):
         pipe.send(("making", number, ""))
         kind, run = case(target, seed, number, folder)
         pipe.send(("begins", number, kind))
@@ -133,8 +132,7 @@ def _work(target: str, seed: int, first: int, until: float, folder: Path, pipe: 
             told = "".join(traceback.format_exception(error)[-2:]).strip()
             pipe.send(("fails", number, told[-1500:]))
         else:
-            peak = _peak()
-            pipe.send(("ends", number, {"peak": peak} | outcomes))
+            pipe.send(("ends", number, {"peak": _peak()} | outcomes))
         number += 1
     pipe.send(("done", number, ""))
 

@@ -72,13 +72,8 @@ def _declared(content: bytes, chance: Random) -> bytes:
     used = chance.choice(["&l9;", "&e;", "&amp;", "&#0;", "&#x110000;", "&nbsp;", "&l1;&l1;"]).encode()
     begin = content.find(b"?>") + 2 if content.startswith(b"<?xml") else 0
     at = max(begin, _place(content, chance))
-    return (
-        content[:begin]
-        + f"<!DOCTYPE x {chance.choice(inside)}>".encode()
-        + content[begin:at]
-        + used
-        + content[at:]
-    )
+    head = content[:begin] + f"<!DOCTYPE x {chance.choice(inside)}>".encode()
+    return head + content[begin:at] + used + content[at:]
 
 
 def _encoded(content: bytes, chance: Random) -> bytes:

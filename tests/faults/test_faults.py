@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,10 @@ from rag.ui import html
 from tests.faults import __main__ as command
 from tests.faults import pages, store
 from tests.faults.inputs import XML, Case
+from tests.paths import ROOT
+
+# of Python 3.12 on; what is forked has one thread of its own
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 
 def _bad(target: str, seed: int, number: int, folder: Path) -> Case:
@@ -105,3 +111,18 @@ def test_the_command_says_what_failed(
     assert command.main(["--case", "flip:x"]) == 2
     with pytest.raises(ValueError, match="no BadInput"):
         command.main(["--case", "flip:1:2"])
+
+
+def test_the_table_in_the_docs_is_what_was_measured() -> None:
+    told = json.loads((ROOT / "docs/results/everyday/faults.json").read_text("utf-8"))
+    cases: Counter[str] = Counter()
+    for name, target in told["targets"].items():
+        cases[name.partition("-")[0] if name.startswith(("input-", "text-")) else name] += target["cases"]
+    section = (
+        (ROOT / "docs/host.md").read_text("utf-8").partition("## Faults on purpose")[2].partition("\n## ")[0]
+    )
+    rows = [
+        [cell.strip() for cell in line.split("|")] for line in section.splitlines() if line.startswith("|")
+    ]
+    assert [(row[1], row[3]) for row in rows[2:]] == [(name, f"{count:,}") for name, count in cases.items()]
+    assert told["commit"][:8] in section
