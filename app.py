@@ -14,8 +14,9 @@ from streamlit.starlette import App
 
 from indexes.cli.terminal import guard_log
 from indexes.store.paths import current_version, file_state
+from rag import lifecycle
 from rag.errors import PandectError
-from rag.ui import engine_cache, layout, lifecycle, navigation, shell, visits
+from rag.ui import engine_cache, layout, navigation, shell, visits
 from rag.ui.components import notices
 from rag.ui.pages.ask_header import begin
 

@@ -20,6 +20,7 @@ from indexes.cli import arguments as grammar
 from indexes.cli import feedback, graph, results, update
 from indexes.cli.importing import bring_in, prepared
 from indexes.cli.progress import Bars
+from indexes.cli.serve import serve
 from indexes.cli.terminal import explain, guarded, say
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
@@ -293,6 +294,7 @@ COMMANDS: Mapping[str, grammar.Command] = {
     "verify": _verify,
     "bridge": _bridge,
     "remove": _remove,
+    "serve": serve,
     "make-builtin": _make_builtin,
     "check-builtin": _check_builtin,
 }

@@ -150,6 +150,12 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
         "of the index, or its path, or builtin",
     ),
     "remove": ("remove a corpus and its index, or what was downloaded", None, None),
+    "serve": (
+        "answer other programs over HTTP: the REST API",
+        "Serve the index that PANDECT_INDEX names as a REST API, described at /openapi.json; docs/host.md "
+        "has its settings. SIGTERM ends it when what is under way is answered.",
+        None,
+    ),
     "make-builtin": ("make the index that ships again (for its maintainers)", None, None),
     "check-builtin": (
         "compare the summaries that ship, or those of another digest, with the official text",
@@ -214,6 +220,8 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     of["bridge"].add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
     of["remove"].add_argument("name", nargs="?")
     _flag(of["remove"], "--downloads", "remove what imports fetched and unpacked; corpora and indexes stay")
+    of["serve"].add_argument("--host", default="127.0.0.1", help="the address to listen on: %(default)s")
+    of["serve"].add_argument("--port", type=int, default=8600, help="the port to listen on: %(default)s")
     make, compared, lies = of["make-builtin"], of["check-builtin"], paths.builtin().parent
     _file(make, "law", "articles.jsonl.gz with the official Code civil and other codes")
     _file(make, "--written", "folder of the first digest and questions; else those that ship")

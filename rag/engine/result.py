@@ -16,6 +16,7 @@ from rag.types import Filter, KnownItem, Reason, Shown, WordShare
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
 Status: TypeAlias = Literal["empty", "found", "nothing"]
+MAX_CHARS = 2000  # of a question that are read: some twenty sentences, more facts blur the search
 
 
 class Level(StrEnum):
@@ -114,3 +115,15 @@ class Explanation:
         shares = [reason.share for reason in self.reasons]
         shares = shares or [place.share for place in self.places if place.share is not None]
         return math.fsum(shares) if shares else None
+
+
+def shorten(question: str) -> tuple[str, bool]:
+    """Return the part of the question that is used, cut between words, and whether anything was left out."""
+    question = question.strip()
+    if len(question) <= MAX_CHARS:
+        return question, False
+    head = question[: MAX_CHARS + 1]
+    end = max(head.rfind(" "), head.rfind("\n"))
+    if end <= MAX_CHARS // 2:  # hardly a space: Chinese, or no text at all
+        end = MAX_CHARS
+    return head[:end].rstrip(), True

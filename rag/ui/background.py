@@ -11,7 +11,7 @@ from rag.answer.generation.errors import FailureReason
 from rag.answer.generation.session import Draft
 from rag.answer.types import Answer, ClaimPart, Ending, Event, GapPart, LinePart, PassagePart
 from rag.errors import log_failure
-from rag.ui.lifecycle import WORK
+from rag.lifecycle import WORK
 
 UNREAD = 10.0  # seconds; an open page looks ten times a second, and draws itself anew within one or two
 

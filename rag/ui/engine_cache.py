@@ -10,13 +10,14 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from rag.errors import DamagedIndex, PandectError, StaleIndex, log_failure
+from rag.engine.law_in_use import LawInUse
+from rag.errors import PandectError, log_failure
 from rag.types import Question
 from rag.ui import memory, visits
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from rag.feedback import Feedback
     from rag.ui.search import Answers
 
-AGAIN = 30.0  # seconds before a version that could not be opened is tried again, which may take some
 _log = logging.getLogger(__name__)
 MAX_OPEN_INDEXES = 2  # indexes: the one in use, and the one before, so that a switch back is at once
 
@@ -44,23 +44,9 @@ def engine(index: str | None, version: str | None, _open: Callable[[str | None],
 
 
 @st.cache_resource(show_spinner=False)
-def _in_use() -> dict[str | None, str | None]:
-    """Return which version of each index was opened last."""
-    return {}
-
-
-class _Refusal(NamedTuple):
-    """A version that could not be opened: when, why, and what its files were then."""
-
-    at: float
-    files: object
-    error: PandectError
-
-
-@st.cache_resource(show_spinner=False)
-def _refused() -> dict[tuple[str | None, str | None], _Refusal]:
-    """Return which versions could not be opened."""
-    return {}
+def _law() -> LawInUse:
+    """Return which version of each index was opened last, and which could not be."""
+    return LawInUse()
 
 
 def serving(
@@ -69,41 +55,8 @@ def serving(
     open_: Callable[[str | None], Engine],
     state: Callable[[str | None], object],
 ) -> tuple[Engine, str | None]:
-    """Return the engine of the version in use, and that version; where it cannot be opened, the last one's.
-
-    A pointer that is missing for seconds, or a version that is damaged, takes no law from those who ask: the
-    log tells, and the law that is open goes on. A version of None is not known now. `state` tells sizes and
-    times of the files: while they are the same, what was damaged is not hashed again for each view.
-
-    Raises:
-        PandectError: it cannot be opened, and none was open before.
-    """
-    in_use, refused, now = _in_use(), _refused(), time.monotonic()
-    last = in_use.get(index)
-    refusal = refused.get((index, version))
-    lately = refusal is not None and now - refusal.at < AGAIN
-    if last is not None and last != version and (version is None or lately):
-        return engine(index, last, open_), last
-    files = state(index) if refusal is not None or last != version or last is None else None
-    if refusal is not None and files is not None and refusal.files == files:
-        if last is None or last == version:
-            raise refusal.error.with_traceback(None)
-        return engine(index, last, open_), last
-    try:
-        found = engine(index, version, open_)
-        if fault := found.fault:  # found while it served
-            raise DamagedIndex(fault)
-    except PandectError as error:
-        # what the system refused, such as one more open file, may be there again without a change
-        found_out = isinstance(error, DamagedIndex | StaleIndex) and not isinstance(error.__cause__, OSError)
-        refused[index, version] = _Refusal(now, files if found_out else None, error)
-        if last is None or last == version:
-            raise
-        _log.error("%s; the version before goes on", error)
-        return engine(index, last, open_), last
-    refused.pop((index, version), None)
-    in_use[index] = version
-    return found, version
+    """Return the engine of the version in use, and that version; see `LawInUse.serving`."""
+    return _law().serving(index, version, partial(engine, _open=open_), state)
 
 
 def _secrets() -> dict[str, Any]:

@@ -12,11 +12,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
 from rag.errors import PandectError
+from rag.lifecycle import WORK
 from rag.screening.emergencies import Danger, Emergency, help_for
 from rag.ui import visits
 from rag.ui.html import Html, bullets, join, link, tag, telephone
 from rag.ui.i18n import LANGUAGES, N_, words
-from rag.ui.lifecycle import WORK
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -13,7 +13,7 @@ from rag.answer.passages import Span, units
 from rag.answer.types import Trimmed
 from rag.text import Analyser
 from rag.text.highlight import sentences
-from rag.types import Article
+from rag.types import Article, Shown
 
 ELLIPSIS = "[…]"
 LEAST_TOKENS = 48  # tokens; an article of which less would be left is left out: it would say nothing
@@ -202,6 +202,12 @@ def _joined(text: str, spans: Sequence[Span]) -> str:
     if text[at:].strip():
         parts.append(f" {ELLIPSIS}")
     return "".join(parts).strip()
+
+
+def readable(shown: Sequence[Shown], setting: int | None) -> list[Article]:
+    """Return the articles that a model is shown, best first: of the first ones those that have a text."""
+    count = context_depth([each.score for each in shown], setting=setting)
+    return [each.article for each in shown[:count] if each.article.text]
 
 
 def context_depth(scores: Sequence[float], *, setting: int | None = 10, typical: float | None = None) -> int:

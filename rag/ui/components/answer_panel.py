@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rag.answer.generation.context import context_depth
+from rag.answer.generation.context import readable
 from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Answer, ClaimPart, ClaimsRead, Ending, Event, LinePart, Part
-from rag.engine.result import Result
+from rag.engine.result import Result, shorten
 from rag.errors import without_paths
 from rag.screening.decision import Decision
 from rag.screening.decision import DecisionReason as NotAsked
@@ -24,7 +24,6 @@ from rag.types import Article
 from rag.ui.background import SHOWN, BackgroundAnswer
 from rag.ui.components.answer_html import ending_html, notes_html, notice_html, part_html, progress_html
 from rag.ui.components.article_card import CitedArticles
-from rag.ui.components.question_form import shorten
 from rag.ui.html import folded, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.visits import address
@@ -99,13 +98,7 @@ class PanelQuestion:
 
     def articles(self, model: ModelWriter) -> list[Article]:
         """Return the articles that a model is shown, best first: of the first ones those that have a text."""
-        return readable(self.result, model)
-
-
-def readable(result: Result, model: ModelWriter) -> list[Article]:
-    """Return the articles of a result that a model is shown, best first: those of the first with a text."""
-    count = context_depth([each.score for each in result.shown], setting=model.articles)
-    return [each.article for each in result.shown[:count] if each.article.text]
+        return readable(self.result.shown, model.articles)
 
 
 @dataclass(slots=True)

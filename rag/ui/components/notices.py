@@ -11,7 +11,7 @@ from functools import lru_cache
 import streamlit as st
 
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Step
-from rag.engine.result import Result
+from rag.engine.result import MAX_CHARS, Result
 from rag.errors import BadSetting, DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
 from rag.screening.decision import Decision, DecisionReason
 from rag.screening.emergencies import Danger, call_line, help_for
@@ -22,14 +22,7 @@ from rag.text.language import language_of
 from rag.types import Article
 from rag.ui.components.entries import is_code, link_to, title
 from rag.ui.components.explanation import matched_words
-from rag.ui.components.question_form import (
-    LANGUAGE_NAMES,
-    MAX_CHARS,
-    ask,
-    other_language,
-    remove_filters,
-    theme_names,
-)
+from rag.ui.components.question_form import LANGUAGE_NAMES, ask, other_language, remove_filters, theme_names
 from rag.ui.html import Html, bullets, folded, join, link, plain_label, rows, site, tag, telephone
 from rag.ui.i18n import LANGUAGES, N_, Interface, words
 from rag.ui.layout import HELP, contact_html

@@ -20,6 +20,7 @@ from rag.ui.navigation import address, listed, parse_article_ids
 
 if TYPE_CHECKING:  # the page is on the screen before it is loaded
     from rag.engine.engine import Engine
+from rag.engine.result import MAX_CHARS, shorten
 
 _EXPLAINED = N_(
     "Somebody put these articles together and sent you the link. Your own question may need others."
@@ -69,7 +70,7 @@ def _addressed() -> SharedLink | None:
     written = st.query_params.get("articles")
     if written is None:
         return None
-    question, _ = question_form.shorten((st.query_params.get("q") or "")[: 2 * question_form.MAX_CHARS])
+    question, _ = shorten((st.query_params.get("q") or "")[: 2 * MAX_CHARS])
     return SharedLink(parse_article_ids(written), (st.query_params.get("index") or "")[:200], question)
 
 

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rag.corpus.asker_situations import label, living_in, region_name, situations
-from rag.engine.result import Mode
+from rag.engine.result import MAX_CHARS, Mode
 from rag.engine.topic_view import TopicCase
 from rag.types import Filter
 from rag.ui import url_state
@@ -123,7 +123,6 @@ def _take_away(key: str) -> None:
 
 
 MAX_TYPED = 100_000  # characters that a session keeps of what was typed; a longer paste is cut before
-MAX_CHARS = 2000  # some twenty sentences: more facts blur the search
 EXAMPLES = 6  # at most, so that a phone shows them without scrolling far
 MODES: dict[Mode, str] = {
     "hybrid": N_("Words and meaning (recommended)"),
@@ -308,18 +307,6 @@ def _case_buttons(cases: Sequence[TopicCase], first: int) -> None:
 def ask(question: str) -> None:
     """Ask a question that the page offers; for a callback."""
     st.session_state["question"] = st.session_state["asked"] = question
-
-
-def shorten(question: str) -> tuple[str, bool]:
-    """Return the part of the question that is used, cut between words, and whether anything was left out."""
-    question = question.strip()
-    if len(question) <= MAX_CHARS:
-        return question, False
-    head = question[: MAX_CHARS + 1]
-    end = max(head.rfind(" "), head.rfind("\n"))
-    if end <= MAX_CHARS // 2:  # hardly a space: Chinese, or no text at all
-        end = MAX_CHARS
-    return head[:end].rstrip(), True
 
 
 def draw_options(engine: Engine, t: Interface) -> Options:

@@ -8,10 +8,11 @@ from time import sleep
 
 import streamlit as st
 
+from rag.answer.generation.context import readable
 from rag.corpus.asker_situations import in_front
 from rag.engine.engine import Engine
 from rag.engine.receipt import as_json, receipt
-from rag.engine.result import Explanation, Level, Result
+from rag.engine.result import Explanation, Level, Result, shorten
 from rag.feedback import Feedback
 from rag.screening.decision import Decision, screen_danger
 from rag.ui import layout
@@ -52,7 +53,7 @@ def render(
     shared = header.shared
     offers = question_form.offered(engine, t)
     typed: str | None = st.session_state.get("asked")
-    own, was_cut = question_form.shorten(typed or "")
+    own, was_cut = shorten(typed or "")
     told = shared is None and bool(notices.foreign_language(own, engine.card.language))
     situation = question_form.draw_question(t, engine.card.language, header.box, offers, told=told)
     if shared is not None and permalink.link_closed():
@@ -293,8 +294,8 @@ def _further_down(page: _Page) -> Html:
         return Html()
     links: list[Html] = []
     model = page.answers.model
-    readable = model is not None and answer_panel.readable(page.result, model)
-    if not page.problem and page.decision.may_ask and readable:
+    read = model is not None and readable(page.result.shown, model.articles)
+    if not page.problem and page.decision.may_ask and read:
         links.insert(0, tag("a", t("Have an answer written from these articles"), href="#pd-written"))
     card = page.engine.card
     if card.contacts and not result.elsewhere:  # that notice says it

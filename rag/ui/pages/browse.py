@@ -10,6 +10,7 @@ import streamlit as st
 from rag.corpus.card import CorpusCard
 from rag.corpus.contents import ContentsEntry, Mention, steps, written
 from rag.engine.engine import Engine
+from rag.engine.result import shorten
 from rag.types import Article, Filter, Shown
 from rag.ui import layout
 from rag.ui.components.article_card import NO_FACTS, badges, facts_html, foot, read_with, unsummarised
@@ -24,7 +25,7 @@ from rag.ui.components.entries import (
     missing_number,
     title,
 )
-from rag.ui.components.question_form import current_day, shorten
+from rag.ui.components.question_form import current_day
 from rag.ui.html import Html, bullets, folded, join, link, paragraphs, plain_label, tag, web_address
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark

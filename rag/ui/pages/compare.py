@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from rag.engine.engine import Engine
-from rag.engine.result import Mode
+from rag.engine.result import Mode, shorten
 from rag.types import Filter, Question
 from rag.ui import layout, url_state
 from rag.ui.components import notices, question_form
@@ -68,7 +68,7 @@ def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Questi
     )
     layout.notice(t)
     typed: str | None = st.session_state.get("asked")
-    question, _ = question_form.shorten(typed or "")
+    question, _ = shorten(typed or "")
     if typed is not None and not question:
         notices.empty(t)
     elif question and len(systems) < 2:

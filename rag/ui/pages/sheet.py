@@ -19,13 +19,14 @@ from rag.corpus.export import ArticleExtract
 from rag.corpus.facts import ArticleFacts
 from rag.engine.engine import Engine
 from rag.engine.receipt import short_code
+from rag.engine.result import MAX_CHARS
 from rag.types import Article
 from rag.ui import layout
 from rag.ui.components.article_card import LIMITS, NO_FACTS, fact_lines, look_for
 from rag.ui.components.article_history import label, law_as_of, text_date
 from rag.ui.components.entries import heading
 from rag.ui.components.permalink import link, present
-from rag.ui.components.question_form import MAX_CHARS, current_day
+from rag.ui.components.question_form import current_day
 from rag.ui.components.share import limits
 from rag.ui.html import Html, bullets, tag, web_address
 from rag.ui.i18n import N_, Interface

@@ -114,7 +114,7 @@ def test_a_damaged_index_is_hashed_once_until_its_files_change(
     folder = tmp_path / "home" / "indexes" / "mare"
     version = folder / (folder / "CURRENT").read_text().strip()
     file = version / "corpus" / "articles.jsonl"
-    for cached in (engine_cache.engine, engine_cache._in_use, engine_cache._refused):  # of other tests
+    for cached in (engine_cache.engine, engine_cache._law):  # of other tests
         cached.clear()
     good = file.read_bytes()
     file.write_bytes(good.replace(b"dimanche", b"dimanchE"))

@@ -19,6 +19,7 @@ from rag.errors import BadInput, BadSetting
 from rag.feedback import Feedback
 from rag.ui import visits
 from rag.ui.i18n import words
+from rag.visits import from_environment
 from tests.paths import ROOT
 
 T = words("en")
@@ -76,7 +77,7 @@ def test_no_proxy_is_trusted_unless_it_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("rag.ui.visits.st.context", Context("10.0.0.1", x_forwarded_for=["198.51.100.1"]))
     assert visits.address() == "10.0.0.1"
     with pytest.raises(BadSetting, match=r"PANDECT_PROXIES: got 'proxy'; expected addresses or networks"):
-        visits.from_environment({"PANDECT_PROXIES": "proxy"})
+        from_environment({"PANDECT_PROXIES": "proxy"})
 
 
 def test_the_server_itself_believes_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +122,7 @@ def test_a_bad_setting_is_told_at_the_start_by_the_page_and_by_health(
 
 def test_a_setting_that_cannot_be_used_is_said() -> None:
     with pytest.raises(BadInput, match=r"PANDECT_SEARCHES_PER_ADDRESS: got 'many'; expected a rate such as"):
-        visits.from_environment({"PANDECT_SEARCHES_PER_ADDRESS": "many"})
+        from_environment({"PANDECT_SEARCHES_PER_ADDRESS": "many"})
 
 
 def searching() -> None:

@@ -160,7 +160,7 @@ def test_a_model_is_given_articles_with_a_text_alone() -> None:
 
 
 def test_the_model_is_told_from_which_address_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag.ui.visits.network", lambda _: "192.0.2.7")
+    monkeypatch.setattr("rag.visits.network", lambda _: "192.0.2.7")
     model = FakeModel()
     written(model)
     assert model.addresses == ["192.0.2.7"]

@@ -7,9 +7,10 @@ import pytest
 
 from rag.corpus.card import Contact, LoadedLaw
 from rag.corpus.facts import ArticleFacts
+from rag.engine.result import MAX_CHARS, shorten
 from rag.engine.topic_view import TopicCase
 from rag.errors import BadInput, DamagedIndex
-from rag.ui.components.question_form import MAX_CHARS, MAX_TYPED, shorten
+from rag.ui.components.question_form import MAX_TYPED
 from rag.ui.i18n import words
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, examples, headings, page
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine, many_laws

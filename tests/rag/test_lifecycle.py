@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from rag.errors import MissingIndex
+from rag.lifecycle import PROBE, Health, Work, draining
 from rag.ui import engine_cache
-from rag.ui.lifecycle import PROBE, Health, Work, draining
 from tests.fakes.pages.ui_engine import FakeEngine
 
 

@@ -1,0 +1,128 @@
+"""Who may ask the interface, how often, and how long: its settings, the keys of clients, their limits."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from http import HTTPStatus
+from pathlib import Path
+
+from rag.answer.generation.rate_limit import RateLimits
+from rag.api.problems import Refused
+from rag.errors import BadSetting
+from rag.visits import HEADER, Visits, from_environment, limit
+
+KEYS = "PANDECT_API_KEYS"
+PER_KEY = "PANDECT_API_PER_KEY"
+SECONDS = "PANDECT_API_SECONDS"
+AT_ONCE = "PANDECT_API_AT_ONCE"
+LEAST_KEY = 20  # characters; what is shorter can be guessed
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: the name beside the key, and the address that limits go by."""
+
+    client: str | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The settings of a process that serves the interface."""
+
+    visits: Visits
+    per_key: RateLimits
+    keys: Mapping[bytes, str]  # SHA-256 of a key -> whose it is
+    needs_key: bool = False
+    address_header: str = ""
+    seconds: float = 30.0  # that one request may take, waiting included; a written answer may take longer
+    at_once: int = 4  # searches
+
+    def admit(self, authorization: str | None, peer: str | None, header: list[str]) -> Caller:
+        """Return who asks, and count it.
+
+        Raises:
+            Refused: no key or an unknown one where keys are asked for, or too many requests.
+        """
+        address = self.visits.address(peer, header)
+        client = self._client(authorization or "")
+        if client is None and self.needs_key:
+            raise Refused(
+                HTTPStatus.UNAUTHORIZED,
+                "key",
+                "This interface asks for a key.",
+                got="no header Authorization" if authorization is None else "a key that is not known",
+                expected="the header Authorization: Bearer KEY",
+                cure="Ask whoever runs this interface for a key.",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        by_key = client is not None
+        wait = self.per_key.take(client) if by_key else self.visits.searches.take(address=address)
+        if wait > 0:
+            seconds = math.ceil(wait)
+            detail = f"Too many requests came {'with this key' if by_key else 'from this address'}."
+            raise Refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                "rate",
+                detail,
+                expected="fewer requests",
+                cure=f"Try again in {seconds} s.",
+                wait=seconds,
+            )
+        return Caller(client, address)
+
+    def _client(self, authorization: str) -> str | None:
+        """Return whose key came; every key is compared, each in constant time."""
+        scheme, _, key = authorization.partition(" ")
+        came = sha256(key.strip().encode()).digest() if scheme.lower() == "bearer" else b""
+        names = [name for known, name in self.keys.items() if hmac.compare_digest(known, came)]
+        return names[0] if names else None
+
+
+def access(environ: Mapping[str, str]) -> Access:
+    """Return what a host has set; `BadSetting` says which cannot be used."""
+    file = environ.get(KEYS, "").strip()
+    return Access(
+        from_environment(environ),
+        RateLimits(per_session=limit(environ, PER_KEY, "600/minute")),
+        _keys(Path(file).expanduser()) if file else {},
+        bool(file),
+        environ.get(HEADER, "").strip(),
+        _whole(environ, SECONDS, 30),
+        _whole(environ, AT_ONCE, 2 * (os.cpu_count() or 1)),
+    )
+
+
+def _whole(environ: Mapping[str, str], setting: str, usual: int) -> int:
+    text = environ.get(setting, "").strip() or str(usual)
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= 3600):
+        raise BadSetting(f"{setting}: got {text!r}; expected a whole number from 1 to 3600, such as {usual}")
+    return int(text)
+
+
+def _keys(file: Path) -> Mapping[bytes, str]:
+    """Read a file of lines "NAME KEY"; of keys only the hashes are kept."""
+    expected = f'expected lines "NAME KEY", a key of {LEAST_KEY} characters or more, none twice'
+    make = "python -c 'import secrets; print(secrets.token_urlsafe(32))' makes a key"
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        told = f"{file} cannot be read ({type(error).__name__})"
+        raise BadSetting(f"{KEYS}: {told}; {expected}; {make}") from None
+    found: dict[bytes, str] = {}
+    for number, line in enumerate(lines, 1):
+        name, *key = line.split()[:3] or ["#"]
+        if name.startswith("#"):
+            continue
+        digest = sha256("".join(key).encode()).digest()
+        if len(key) != 1 or len(key[0]) < LEAST_KEY or digest in found:  # the line may hold a key: not told
+            raise BadSetting(f"{KEYS}: line {number} of {file} cannot be used; {expected}; {make}")
+        found[digest] = name
+    if not found:
+        raise BadSetting(f"{KEYS}: {file} holds no key; {expected}; {make}")
+    return found

@@ -1,0 +1,281 @@
+"""The REST interface: the same engine, notices and limits as the pages, under /v1."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import date
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from anyio.to_thread import run_sync
+from fastapi import Depends, FastAPI, Path, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import iterate_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+
+from rag.answer.generation.writer import ModelWriter
+from rag.api import answer as answers
+from rag.api import result
+from rag.api.access import Access
+from rag.api.guard import Guard
+from rag.api.law import Law, Library
+from rag.api.metrics import TEXT, Metrics
+from rag.api.problems import Problem, Refused
+from rag.engine.engine import Engine
+from rag.engine.result import Mode
+from rag.lifecycle import WORK, Health, draining
+from rag.types import Filter
+
+_THIS_MACHINE = ("127.0.0.1", "::1", "testclient")  # whose requests come from nowhere that could be told
+MOST = 50  # articles of a result; that one of the first ten answers is what confidence is of
+EXAMPLE = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
+
+
+class SearchRequest(BaseModel):
+    """A question, and which law may answer it."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"question": EXAMPLE, "k": 3}, {"question": "1240"}]}
+    )
+    question: str = Field(description="In plain words; its first 2,000 characters are read.")
+    k: int = Field(default=10, ge=1, le=MOST, description="Articles at most.")
+    codes: list[str] = Field(default=[], max_length=1000, description="Only of these codes: see /v1/topics.")
+    law_types: list[str] = Field(default=[], max_length=10)
+    regions: list[str] = Field(default=[], max_length=100)
+    day: date | None = Field(default=None, description="The law of this day; without it, of any day.")
+    method: Mode = Field(default="hybrid", description="An index without an encoder searches by keywords.")
+    language: str = Field(
+        default="en", pattern="^[a-z]{2}$", description="Of what the corpus says in several languages."
+    )
+
+    @property
+    def where(self) -> Filter:
+        """The filter that the request names."""
+        return Filter(frozenset(self.codes), frozenset(self.law_types), frozenset(self.regions), self.day)
+
+
+class AnswerRequest(SearchRequest):
+    """A question to be answered in passages or sentences."""
+
+    personal_data: Literal["remove", "send"] = Field(
+        default="remove", description="What becomes of names, numbers and addresses before a model is asked."
+    )
+
+
+class Routes:
+    """What is answered under /v1, and what the host asks."""
+
+    def __init__(self, law: Law, access: Access, writer: ModelWriter | None) -> None:
+        """Take the law that is searched, who may search it, and what writes answers."""
+        self.law, self.access, self.writer = law, access, writer
+        self._health = Health(law.answers)
+
+    async def admitted(self, request: Request) -> None:
+        """Let a request pass, or refuse it, by its key or its address."""
+        header = self.access.address_header
+        sent = request.headers.getlist(header) if header else []
+        host = request.client.host if request.client else None
+        peer = None if host in _THIS_MACHINE else host
+        request.state.caller = self.access.admit(request.headers.get("authorization"), peer, sent)
+
+    def _ask(self, request: SearchRequest, *, leaves: bool = False) -> tuple[Engine, result.Asked]:
+        return self.law.ask(
+            request.question, k=request.k, where=request.where, method=request.method, leaves=leaves
+        )
+
+    async def search(self, request: SearchRequest) -> Response:
+        """Find the articles that answer a question, best first, with what must be known before."""
+
+        def work() -> Any:  # noqa: ANN401 - of JSON's types
+            engine, asked = self._ask(request)
+            return result.plain(result.found(asked, engine, request.language))
+
+        return JSONResponse(await self.law.run(work))
+
+    async def why(
+        self,
+        rank: Annotated[int, Path(ge=1, le=MOST, description="Of the article, from 1.")],
+        request: SearchRequest,
+    ) -> Response:
+        """Explain why an article of a search stands where it does: the same body, and its rank."""
+
+        def work() -> tuple[Any, int]:
+            engine, asked = self._ask(request)
+            with self.law.metrics.part("explanation"):
+                return result.plain(result.why(asked, engine, rank)), len(asked.result.shown)
+
+        explained, shown = await self.law.run(work)
+        if explained is None:
+            raise Refused(
+                HTTPStatus.NOT_FOUND,
+                "rank",
+                "The result has no article of this rank.",
+                got=rank,
+                expected=f"a rank from 1 to {shown}" if shown else "a question that finds an article",
+                cure="Ask /v1/search first, with the same body.",
+            )
+        return JSONResponse(explained)
+
+    async def article(
+        self, id: Annotated[str, Path(description="As a result gives it, percent-encoded: see its href.")]
+    ) -> Response:
+        """Read an article, with its neighbours and its references of either way."""
+        page = await self.law.run(lambda: result.plain(result.article_page(self.law.engine(), id)))
+        if page is None:
+            raise Refused(
+                HTTPStatus.NOT_FOUND,
+                "article",
+                "No article of the law in use bears this id.",
+                got=repr(id),
+                expected="an id that a search of this index gave",
+                cure="Search for it: POST /v1/search.",
+            )
+        return JSONResponse(page)
+
+    async def topics(self) -> Response:
+        """Tell which law is searched, what can be filtered by, and what is not here."""
+        return JSONResponse(await self.law.run(lambda: result.plain(result.topics(self.law.engine()))))
+
+    async def answer(self, request: AnswerRequest, http: Request) -> Response:
+        """Answer a question in passages of the law, or in sentences that were checked against it."""
+        law, writer = self.law, self.writer
+
+        def work() -> answers.Answering:
+            engine, asked = self._ask(request, leaves=writer is not None)
+            found = result.plain(result.found(asked, engine, request.language))
+            return answers.Answering(engine, asked, found, law.extractor(engine), writer, law.metrics)
+
+        answering = await law.run(work)
+        events = answering.events(http.state.caller, remove=request.personal_data == "remove")
+        return StreamingResponse(
+            _stream(events, answering.close),
+            media_type="text/event-stream",
+            headers={"X-Accel-Buffering": "no"},  # of nginx, which would hold them back
+        )
+
+    async def health(self) -> Response:
+        """Tell whether an example question finds an article, asked every few seconds at most."""
+        well = await run_sync(self._health)
+        return _status("ok" if well else "no question is answered; the log says why", well=well)
+
+    async def ready(self) -> Response:
+        """Tell whether the law is open and warm and the process is not ending, without a question."""
+        well = self.law.warmed and self.law.open is not None and not WORK.ending
+        return _status("ok" if well else "not yet, or no more", well=well)
+
+    async def metrics(self) -> Response:
+        """Tell Prometheus how many requests came, how long they took, and how old the index is."""
+        return Response(self.law.metrics.text(self.law.open), media_type=TEXT)
+
+
+def create_app(library: Library, access: Access, writer: ModelWriter | None = None) -> FastAPI:
+    """Return the application; whoever serves it has read the settings, and knows where the law is."""
+    metrics = Metrics()
+    law = Law(library, access, metrics)
+    routes = Routes(law, access, writer)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        threading.Thread(target=law.warm, name="warm", daemon=True).start()
+        async with draining(app):
+            yield
+
+    app = FastAPI(
+        title="Pandect",
+        version="1",
+        summary="Ask the law in your own words: ranked articles, each with the reason why it is there.",
+        description="Legal information, not advice. Read the notices of a result before its articles.",
+        docs_url=None,  # their scripts come from another host
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.add_middleware(Guard, metrics=metrics)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    bearer = [Depends(HTTPBearer(auto_error=False, description="The key of a client."))]
+    known = [Depends(routes.admitted), *(bearer if access.needs_key else ())]
+    sent = {"content": {"text/event-stream": {"example": answers.EXAMPLE}}, "description": answers.EVENTS}
+    table: tuple[tuple[str, str, Any, Any, tuple[int, ...]], ...] = (
+        ("POST", "/v1/search", routes.search, result.Found, (400, 413, 422)),
+        ("POST", "/v1/why/{rank}", routes.why, result.Why, (400, 404, 413, 422)),
+        ("GET", "/v1/articles/{id:path}", routes.article, result.ArticlePage, (404, 422)),
+        ("GET", "/v1/topics", routes.topics, result.Topics, ()),
+    )
+    for method, path, route, model, more in table:
+        problems = _problems(*more)
+        app.add_api_route(
+            path, route, methods=[method], response_model=model, responses=problems, dependencies=known
+        )
+    app.add_api_route(
+        "/v1/answer", routes.answer, methods=["POST"], response_class=StreamingResponse, dependencies=known,
+        responses=_problems(400, 413, 422) | {200: sent},
+    )  # fmt: skip
+    for path, told in (("/health", routes.health), ("/ready", routes.ready)):
+        app.add_api_route(path, told, responses={503: {"description": "Send requests elsewhere."}})
+    app.add_api_route("/metrics", routes.metrics, response_class=PlainTextResponse)
+    return app
+
+
+async def _stream(events: Iterator[tuple[str, Any]], close: Callable[[], None]) -> AsyncIterator[str]:
+    """Yield server-sent events; a client that goes ends the request to the model."""
+    try:
+        async for name, data in iterate_in_threadpool(events):
+            yield f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+    finally:
+        close()
+
+
+def _status(text: str, *, well: bool) -> Response:
+    return JSONResponse({"status": text}, HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def _problems(*more: int) -> dict[int | str, dict[str, Any]]:
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": content, "model": Problem}
+        for status in sorted({401, 429, 500, 503, *more})
+    }
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    """Tell of an address, a method or a body that cannot be used."""
+    if isinstance(error.__cause__, Refused):  # while the body was read
+        return error.__cause__.response()
+    if not isinstance(error, HTTPException):
+        raise error
+    refused = Refused(
+        HTTPStatus(error.status_code),
+        "request",
+        str(error.detail),
+        got=request.method,
+        expected=f"one of {', '.join(sorted(request.app.openapi()['paths']))}",
+        cure="GET /openapi.json describes them.",
+        headers=error.headers or {},
+    )
+    return refused.response()
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    """Tell of the first part of a request that cannot be used; a question is not said back."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    came = first.get("input")
+    short = isinstance(came, int | float | str) and "question" not in place and first["loc"] != ("body",)
+    refused = Refused(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "request",
+        f"{place}: {first['msg']}",
+        got=repr(came) if short else type(came).__name__,
+        expected=str(first.get("ctx", {}).get("expected") or first["msg"]),
+        cure="GET /openapi.json describes what can be sent, with examples.",
+    )
+    return refused.response()
