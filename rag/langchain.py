@@ -1,4 +1,4 @@
-"""Pandect for LangChain: an engine as a retriever, and as a tool that an agent may call.
+"""Pandect for LangChain: an engine, or a client of one, as a retriever and as a tool that an agent may call.
 
     from rag.langchain import PandectRetriever, tool
 
@@ -9,18 +9,27 @@ module needs nothing that the base install does not have.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from rag.api.result import Found, FoundArticle, Person, Topics, ask, found, plain, topics
 from rag.errors import MissingExtra, install_hint
 from rag.types import Filter
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-    from rag.corpus.card import CorpusCard
     from rag.engine.engine import Engine
-    from rag.engine.result import Result
-    from rag.types import Article, Shown
+
+
+class Client(Protocol):
+    """What asks an engine elsewhere, such as `rag.api.client.Client`."""
+
+    def search(self, question: str, *, k: int = 10, where: Filter | None = None) -> Found:
+        """Return what the engine finds."""
+
+    def topics(self) -> Topics:
+        """Return which law it searches."""
+
 
 DESCRIPTION = """\
 Finds the articles of law that answer a legal question, best first. Law: {title}{date}. \
@@ -49,52 +58,41 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the class is made when it i
 
         __qualname__ = "PandectRetriever"
 
-        engine: Any  # a rag.engine.engine.Engine, such as indexes.open() returns
+        engine: Any  # a rag.engine.engine.Engine, such as indexes.open() returns, or a `Client`
         k: int = 10  # articles at most
         where: Filter | None = None  # which articles may be shown
 
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:  # noqa: ANN401
-            result = self.engine.ask(query, k=self.k, where=self.where)
-            return [
-                Document(content(s.article), id=s.article.id, metadata=metadata(s, result, self.engine.card))
-                for s in result.shown
-            ]
+            result = search(self.engine, query, self.k, self.where)
+            return [Document(content(a), id=a.id, metadata=metadata(a, result)) for a in result.articles]
 
     return PandectRetriever
 
 
-def content(article: Article) -> str:
+def search(source: Engine | Client, question: str, k: int, where: Filter | None) -> Found:
+    """Return what an engine finds, here or by a client."""
+    engine: Any = source
+    if hasattr(source, "ask"):
+        return found(ask(engine, question, k=k, where=where), engine)
+    result: Found = engine.search(question, k=k, where=where)
+    return result
+
+
+def content(article: FoundArticle) -> str:
     """Return the text of an article; where nobody has summarised it, its place in the law."""
     return article.text or " › ".join((article.code, *article.headings, article.article_no))
 
 
-def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
-    """Return what is known of a shown article of a result, of JSON's types."""
-    article, why = shown.article, shown.why
-    return {
-        "id": article.id,
-        "code": article.code,
-        "article_no": article.article_no,
-        "headings": list(article.headings),
-        "url": article.url,
-        "official_page": card.official_page(article.code, article.url)[0],  # of its code where it has none
-        "valid_from": article.valid_from.isoformat() if article.valid_from else None,
-        "valid_to": article.valid_to.isoformat() if article.valid_to else None,
-        "law_date": day.isoformat() if (day := card.dated(article.code)) else None,
-        "rank": shown.rank,
-        "score": shown.score,
-        "reason": sorted(why.terms),  # stems of the question that stand in the article
-        "asked": list(why.asked),  # annotated questions like this one that cite it
-        "named": why.known,  # the question names this article by its number
-        "confidence": result.confidence,  # that one of the first ten answers; None: not calibrated
-        "doubtful": result.doubtful,
-        "licence": card.licence,
-        "source": card.source,
-        "text_kind": card.text_kind if article.text else "none",  # nobody has summarised it
-    }
+def metadata(article: FoundArticle, result: Found) -> dict[str, Any]:
+    """Return what is known of an article of a result, of JSON's types."""
+    known: dict[str, Any] = plain(article)
+    del known["text"], known["href"]
+    return known | {"confidence": result.confidence, "doubtful": result.doubtful}
 
 
-def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str = "search_law") -> BaseTool:
+def tool(
+    engine: Engine | Client, *, k: int = 10, where: Filter | None = None, name: str = "search_law"
+) -> BaseTool:
     """Return a tool, `name` to the model, that answers a question with articles and notices, JSON-able.
 
     At most `k` articles are returned, of those that `where` admits. Without langchain-core it is
@@ -105,38 +103,25 @@ def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str 
     except ImportError as error:
         raise MissingExtra(f"a LangChain tool needs langchain-core: run {install_hint('llm')}") from error
 
-    def search(question: str) -> dict[str, Any]:
+    def find(question: str) -> dict[str, Any]:
         """Find the articles that answer a question."""
-        return as_tool_output(engine.ask(question, k=k, where=where), engine.card)
+        return as_tool_output(search(engine, question, k, where))
 
-    card = engine.card
-    date = f", as of {' to '.join(day.isoformat() for day in card.law_dates())}" if card.law_dates() else ""
-    description = DESCRIPTION.format(title=card.title, date=date, language=card.language)
-    made: BaseTool = StructuredTool.from_function(search, name=name, description=description)
+    source: Any = engine
+    law: Topics = topics(source) if hasattr(source, "ask") else source.topics()
+    days = [day.isoformat() for day in (law.first_law_date, law.last_law_date) if day is not None]
+    date = f", as of {' to '.join(dict.fromkeys(days))}" if days else ""
+    description = DESCRIPTION.format(title=law.title, date=date, language=law.language)
+    made: BaseTool = StructuredTool.from_function(find, name=name, description=description)
     return made
 
 
-def as_tool_output(result: Result, card: CorpusCard) -> dict[str, Any]:
+def as_tool_output(result: Found) -> dict[str, Any]:
     """Return a result as a tool's output: notices first, then the articles with their texts."""
-    notices = []  # what an agent must know before it reads the articles, in English
-    if result.status == "empty":
-        notices.append("The question was empty.")
-    if result.status == "nothing":
-        notices.append("No article was found.")
-    if result.doubtful:
-        notices.append("Probably none of these articles answers the question.")
-    for topic in result.elsewhere:
-        title = topic.title.get("en") or next(iter(topic.title.values()), topic.id)
-        explained = topic.explain.get("en") or next(iter(topic.explain.values()), "")
-        where = f" See {topic.url}" if topic.url else ""
-        notices.append(f"Another law governs {title}: {topic.law}. {explained}{where}".rstrip())
-    for item in result.known:
-        if not item.found:
-            notices.append(f"No article of this law bears the number that was asked for: {item.reference}.")
-        for row in item.moved:
-            notices.append(f"What was {row.code} {row.old} now stands in {', '.join(row.new)}.")
-    notices += [f"{m.typed!r} was read as {m.read!r}." for m in result.mended]
-    if unread := [shown.article.id for shown in result.shown if not shown.article.text]:
-        notices.append(f"No text is here of {', '.join(unread)}: read the official page before citing them.")
-    articles = [{**metadata(shown, result, card), "text": shown.article.text} for shown in result.shown]
+    notices = [" ".join((n.text, *(_called(person) for person in n.people))) for n in result.notices]
+    articles = [{**metadata(article, result), "text": article.text} for article in result.articles]
     return {"status": result.status, "notices": notices, "articles": articles}
+
+
+def _called(person: Person) -> str:
+    return f"{person.name}: {person.phone or person.url or person.note or ''}.".replace(": .", ".")

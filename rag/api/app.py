@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.concurrency import iterate_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
@@ -34,6 +35,7 @@ from rag.types import Filter
 
 _THIS_MACHINE = ("127.0.0.1", "::1", "testclient")  # whose requests come from nowhere that could be told
 MOST = 50  # articles of a result; that one of the first ten answers is what confidence is of
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 EXAMPLE = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
 
 
@@ -53,6 +55,14 @@ class SearchRequest(BaseModel):
     language: str = Field(
         default="en", pattern="^[a-z]{2}$", description="Of what the corpus says in several languages."
     )
+
+    @field_validator("day", mode="before")
+    @classmethod
+    def _written_out(cls, came: object) -> object:
+        """Refuse a number of seconds, which pydantic would read as a day."""
+        if (isinstance(came, str) and not _DAY.fullmatch(came)) or isinstance(came, int | float):
+            raise ValueError("expected a day such as 2025-01-31")
+        return came
 
     @property
     def where(self) -> Filter:
@@ -227,7 +237,7 @@ async def _stream(events: Iterator[tuple[str, Any]], close: Callable[[], None]) 
     """Yield server-sent events; a client that goes ends the request to the model."""
     try:
         async for name, data in iterate_in_threadpool(events):
-            yield f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+            yield f"event: {name}\ndata: {json.dumps(data)}\n\n"  # ASCII: readers break lines at U+2028
     finally:
         close()
 

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
+from rag import memory
 from rag.answer.extractive import Extractor
 from rag.api import result
 from rag.api.access import Access
@@ -63,10 +64,12 @@ class Law:
     def warm(self) -> None:
         """Open the law and do what the first question would wait for; for a thread."""
         try:
+            memory.share_arenas()
             engine = self.engine()
             engine.warm()
             self.extractor(engine)
             result.found(result.ask(engine, next(iter(engine.card.examples), engine.card.title)), engine)
+            memory.settle()
         except Exception as error:  # noqa: BLE001 - who asks is told
             log_failure(error, "the rehearsal")
         self.warmed = True
@@ -123,7 +126,7 @@ class Law:
             raise Refused(
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 "time",
-                f"No answer was ready in {self._seconds:.0f} s. This says nothing of what is found.",
+                f"No answer was ready in {self._seconds:g} s. This says nothing of what is found.",
                 cure="Try again later.",
                 wait=5,
             ) from None

@@ -350,7 +350,7 @@ def _notices(asked: Asked, engine: Engine, language: str) -> Iterator[Notice]:
     That an answer is unlikely is said here even where the page says it by its heading.
     """
     result, decision = asked.result, asked.decision
-    if result.status == "empty":
+    if decision.reason is DecisionReason.EMPTY:
         yield Notice("empty", "The question was empty.")
         return
     if decision.grave:
@@ -427,7 +427,9 @@ def _number(item: KnownItem) -> Iterator[Notice]:
             "number", f"No article of this law bears the number that was asked for: {item.reference}."
         )
     for row in item.moved:
-        yield Notice("number", f"What was {row.code} {row.old} now stands in {', '.join(row.new)}.")
+        former = "bore that number before" if item.found else "stood there"  # else something else does now
+        text = f"{row.code} {row.old}: what {former} now stands in {', '.join(row.new)}."
+        yield Notice("number", text)
     if item.code is None and len(item.found) > 1:
         yield Notice("number", f"Several codes have an article {item.article_no}.", article_ids=item.found)
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from rag import memory
 from rag.engine.law_in_use import LawInUse
 from rag.errors import PandectError, log_failure
 from rag.types import Question
-from rag.ui import memory, visits
+from rag.ui import visits
 
 if TYPE_CHECKING:
     from rag.answer.generation.writer import ModelWriter

@@ -7,15 +7,15 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import indexes
+from rag.api.result import ask, found
 from rag.engine.engine import Engine
 from rag.types import Filter
-from tests.fakes.pages.ui_engine import CARD, LAWS, many_laws
+from tests.fakes.pages.ui_engine import many_laws
 from tests.paths import ROOT
 
 pytest.importorskip("langchain_core", reason="langchain-core is not installed: pip install '.[llm]'")
@@ -51,15 +51,15 @@ def test_documents_are_the_articles_that_the_engine_shows(engine: Engine) -> Non
 
 
 def test_an_article_that_nobody_has_summarised_is_told_and_not_empty() -> None:
-    card = replace(CARD, laws=LAWS)
-    result = many_laws().ask("un arbre voisin planté")
-    last = result.shown[-1]
+    engine: Any = many_laws()
+    result = found(ask(engine, "un arbre voisin planté"), engine)
+    last = result.articles[-1]
 
-    assert content(last.article) == "Code des jeux › Titre 5 : De l'arbre › L5"
-    known = metadata(last, result, card)
+    assert content(last) == "Code des jeux › Titre 5 : De l'arbre › L5"
+    known = metadata(last, result)
     assert (known["text_kind"], known["url"]) == ("none", None)
     assert (known["official_page"], known["law_date"]) == ("https://law.example/code/5", "2025-03-15")
-    told = as_tool_output(result, card)
+    told = as_tool_output(result)
     assert told["articles"][-1]["text"] == ""
     assert told["notices"] == ["No text is here of x5: read the official page before citing them."]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rag.ui.memory import closed, settle
+from rag.memory import closed, settle
 from tests.paths import ROOT
 
 CONFIG = ROOT / ".streamlit" / "config.toml"
@@ -81,7 +81,7 @@ def test_streamlit_does_not_collect_after_every_run() -> None:
 
 def test_threads_share_their_memory_where_the_allocator_can() -> None:
     command = (
-        "from rag.ui.memory import share_arenas\nprint(share_arenas(), share_arenas.cache_info().currsize)\n"
+        "from rag.memory import share_arenas\nprint(share_arenas(), share_arenas.cache_info().currsize)\n"
     )
     linux = platform.libc_ver()[0] == "glibc"
     for chosen, expected in (({}, linux), ({"MALLOC_ARENA_MAX": "4"}, False)):

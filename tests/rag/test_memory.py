@@ -61,7 +61,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, home: Path) -> list[weakref.ref[Engi
 
 
 def alive(engines: list[weakref.ref[Engine]]) -> list[bool]:
-    gc.unfreeze()  # as `rag.ui.memory` does a little after an index was closed
+    gc.unfreeze()  # as `rag.memory` does a little after an index was closed
     gc.collect()
     return [engine() is not None for engine in engines]
 

@@ -1,0 +1,375 @@
+"""The REST interface: what programs are told, and what they are refused."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("fastapi", reason="the API's packages are not installed: pip install '.[api]'")
+
+from rag.answer.types import Answer, Ending, PassagePart
+from rag.api.access import access
+from rag.api.client import Client, NoSuchArticle, TooMany, Unreachable
+from rag.api.guard import LARGEST, JsonLines
+from rag.api.result import Found, href
+from rag.engine.result import MAX_CHARS, Level
+from rag.errors import BadInput, BadSetting
+from rag.types import Article, Filter
+from tests.fakes.pages.api import Served, served
+from tests.fakes.pages.ui_engine import ARTICLES, CARD, ENGINES, MOVED, QUESTION, TENANCY, FakeEngine
+
+ASKED = "mon voisin Barnabé a planté un arbre"
+KEY = "k" * 20
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Served]:
+    with served() as app:
+        yield app
+
+
+def kinds(found: Found) -> list[str]:
+    return [notice.kind for notice in found.notices]
+
+
+def test_a_search_is_the_engine_s(plain: Served) -> None:
+    found, result = plain.client().search(QUESTION, k=2), ENGINES["plain"].ask(QUESTION, k=2)
+    assert [(a.id, a.rank, a.score) for a in found.articles] == [
+        (s.article.id, s.rank, s.score) for s in result.shown
+    ]
+    first = found.articles[0]
+    assert (first.code, first.headings, first.text) == ("Code civil", ARTICLES[1].headings, ARTICLES[1].text)
+    assert (first.text_kind, first.url, first.law_date) == ("summary", ARTICLES[1].url, CARD.law_date)
+    assert first.reason == tuple(sorted(result.shown[0].why.terms))
+    assert (found.status, found.confidence, found.level, found.index) == ("found", None, None, "civil 3")
+    assert found.may_answer
+
+
+def test_a_filter_is_handed_on() -> None:
+    engine = FakeEngine(offers=ENGINES["many"].offers)
+    where = Filter(frozenset({"Code civil"}), in_force_on=CARD.law_date)
+    with served(engine) as app:
+        found = app.client().search("arbre", k=3, where=where, method="keyword")
+        assert (found.method, found.day) == ("keyword", CARD.law_date)
+        with pytest.raises(
+            BadInput, match=r"codes: this law has no such value\. got: Code des jeux\. expected"
+        ):
+            app.client().search("arbre", where=Filter(frozenset({"Code des jeux"})))
+    assert engine.asked == [("arbre", 3, where, "keyword")]
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=4))
+@settings(max_examples=15)
+def test_every_id_of_a_search_opens(plain: Served, ids: list[str]) -> None:
+    try:
+        ids = [id_ for id_ in dict.fromkeys((*ids, "..", "a/../b?c#d%2F")) if id_.encode()]
+    except UnicodeEncodeError:  # half a character is no id: no corpus is read with one
+        return
+    plain.shelf.now = FakeEngine(articles=tuple(Article(i, "Code", i, "un arbre") for i in ids))
+    client = plain.client()
+    found = client.search("arbre", k=10).articles
+    assert {article.id for article in found} == set(ids)
+    for article in found:
+        assert client.article(article.id).article.id == article.id  # by its href
+    plain.shelf.now = ENGINES["plain"]
+
+
+def test_an_article_comes_with_what_stands_around_it() -> None:
+    with served("referring") as app:
+        law = app.client()
+        first, third = law.article("1"), law.article("3")
+    assert (first.previous, first.next and first.next.id) == (None, "2")
+    assert [(n.id, n.role) for n in first.refers_to] == [("2", "definition")]
+    assert first.article.text[first.refers_to[0].start : first.refers_to[0].end] == "article 2"
+    assert [n.id for n in first.referred_by] == ["3"]
+    assert (first.refers_to_total, first.referred_by_total) == (1, 1)
+    assert [(n.id, n.role) for n in first.read_with] == [("2", "definition"), ("3", "departure")]
+    assert [n.id for n in third.refers_to] == ["1", "2"]
+
+
+def test_why_adds_up(plain: Served) -> None:
+    why, found = plain.client().why(QUESTION, 2), plain.client().search(QUESTION)
+    assert (why.rank, why.article.id, why.score) == (2, found.articles[1].id, found.articles[1].score)
+    assert why.bm25 == sum(word.share for word in why.explanation.words) > 0
+    with pytest.raises(BadInput, match=r"no article of this rank\. got: 9\. expected: a rank from 1 to 3"):
+        plain.client().why(QUESTION, 9)
+
+
+def test_topics_say_what_is_here_and_what_is_not() -> None:
+    with served(FakeEngine(card=replace(CARD, elsewhere=(TENANCY,)))) as app:
+        topics = app.client().topics()
+    assert [(code.code, code.articles) for code in topics.codes] == [("Code civil", 5)]
+    assert topics.other_laws[0].title["en"] == "Renting a home"
+    assert (topics.first_law_date, topics.methods) == (CARD.law_date, ("hybrid", "keyword", "meaning"))
+
+
+def test_who_is_in_danger_is_told_whom_to_call_and_nothing_beside() -> None:
+    with served() as app:
+        found = app.client().search("Mon mari me frappe, un arbre est planté", language="fr")
+    assert kinds(found) == ["danger"]
+    assert found.notices[0].grave
+    assert "3919" in {person.phone for person in found.notices[0].people}
+    assert found.steps == ()
+
+
+@pytest.mark.parametrize(
+    ("engine", "question", "expected"),
+    [
+        ("plain", " ", ["empty"]),
+        ("plain", "article 9999", ["number", "nothing found"]),
+        ("plain", "article 1382", ["number"]),
+        ("plain", "dépôt de garantie et arbre", ["other law"]),
+        ("plain", "Welchen Baum darf mein Nachbar hier nicht pflanzen, voisin arbre", ["language"]),
+        ("plain", "La recette d'un arbre de Noël en chocolat au four", ["not law"]),
+        ("plain", "En Belgique, le voisin peut-il planter un arbre ?", ["other country"]),
+        ("plain", "Je suis convoqué au tribunal demain pour un arbre", ["time limit"]),
+        ("doubtful", "un arbre", ["answer unlikely"]),
+        ("plain", "arbre " * 400, ["cut"]),
+        ("laws", "un arbre voisin", ["no text"]),
+        ("telling", "un abre planté, un arbre", ["read as"]),
+    ],
+)
+def test_notices(engine: str, question: str, expected: list[str]) -> None:
+    with served(engine) as app:
+        assert kinds(app.client().search(question)) == expected
+
+
+def test_what_the_notices_say() -> None:
+    with served() as app:
+        [moved] = app.client().search("article 1382").notices
+        [other] = app.client().search("dépôt et arbre", language="fr").notices
+    assert moved.text == f"Code civil 1382: what bore that number before now stands in {MOVED.new[0]}."
+    assert other.text.startswith("Another law governs Louer son logement: Loi du 6 juillet 1989. La location")
+    assert other.url == TENANCY.url
+    with served("likely") as app:
+        found = app.client().search(QUESTION)
+    assert (found.level, found.answer_set, found.steps) == (Level.SURE, 1, ("Écrivez au voisin. " + _SITE,))
+    with served("topic") as app:
+        assert app.client().search("branches").topic[0] == "qui coupe les branches ?"
+
+
+_SITE = ARTICLES[0].url.removesuffix("671") if ARTICLES[0].url else ""
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "said"),
+    [
+        ("POST", "/v1/search", {"question": 5}, 422, "body.question"),
+        ("POST", "/v1/search", {}, 422, "body.question"),
+        ("POST", "/v1/search", {"question": "x", "k": 0}, 422, "body.k"),
+        ("POST", "/v1/search", {"question": "x", "day": 0}, 422, "a day such as"),
+        ("POST", "/v1/search", {"question": "x", "mode": "hybrid"}, 422, "body.mode"),
+        ("POST", "/v1/why/0", {"question": "x"}, 422, "path.rank"),
+        ("GET", "/v1/articles/nowhere", None, 404, "No article of the law in use"),
+        ("GET", "/v1/search", None, 405, "Method Not Allowed"),
+        ("GET", "/nowhere", None, 404, "Not Found"),
+        ("POST", "/v1/search", {"question": "x" * LARGEST}, 413, "too large"),
+    ],
+)
+def test_a_refusal_says_what_came_what_was_expected_and_what_to_do(
+    plain: Served, method: str, path: str, body: Any, status: int, said: str
+) -> None:
+    answer = plain.http().request(method, path, json=body)
+    problem = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.status_code, problem["status"]) == (status, status)
+    assert said in problem["detail"]
+    assert all(problem[name] for name in ("type", "title", "got", "expected", "cure"))
+
+
+def test_a_body_without_a_length_has_an_end_too(plain: Served) -> None:
+    assert plain.http().post("/v1/search", content=iter([b" " * LARGEST, b"{}"])).status_code == 413
+
+
+def test_keys_limits_and_addresses(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text(f"# whose\ndesk {KEY}\nother {KEY}2\n", encoding="utf-8")
+    limits = {"PANDECT_API_KEYS": str(file), "PANDECT_API_PER_KEY": "2/hour"}
+    with served(environ=limits) as app:
+        for key in (None, KEY[:-1], KEY + "3"):
+            with pytest.raises(BadSetting, match="This interface asks for a key"):
+                app.client(key).topics()
+        assert app.http().get("/v1/topics").headers["www-authenticate"] == "Bearer"
+        for _ in range(2):
+            app.client(KEY, "192.0.2.7").topics()
+        with pytest.raises(TooMany, match="with this key") as refused:
+            app.client(KEY, "192.0.2.8").topics()
+        assert 3590 < refused.value.wait <= 3600
+        app.client(KEY + "2").topics()  # another's
+        assert app.client().healthy()
+    with served(environ={"PANDECT_SEARCHES_PER_ADDRESS": "1/hour"}) as app:
+        app.client(address="192.0.2.7").topics()
+        answer = app.http("192.0.2.7").get("/v1/topics")
+        assert (answer.status_code, answer.json()["type"]) == (429, "rate")
+        assert int(answer.headers["retry-after"]) == answer.json()["wait"] > 0
+        app.client(address="192.0.2.8").topics()
+        for _ in range(3):
+            app.client().topics()  # this machine is not limited
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"PANDECT_API_KEYS": "{}/none"}, "cannot be read"),
+        ({"PANDECT_API_KEYS": "{}/short"}, "line 2 of .* expected lines"),
+        ({"PANDECT_API_KEYS": "{}/empty"}, "holds no key"),
+        ({"PANDECT_API_PER_KEY": "many"}, "got 'many'; expected a rate"),
+        ({"PANDECT_API_SECONDS": "0"}, "got '0'; expected a whole number"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(settings: dict[str, str], said: str, tmp_path: Path) -> None:
+    (tmp_path / "short").write_text("# keys\nname tooshort\n", encoding="utf-8")
+    (tmp_path / "empty").write_text("# nobody\n", encoding="utf-8")
+    [(name, value)] = settings.items()
+    with pytest.raises(BadSetting, match=f"{name}: .*{said}") as told:
+        access({name: value.format(tmp_path)})
+    assert "tooshort" not in str(told.value)
+
+
+def test_neither_log_nor_metrics_hold_a_question(plain: Served, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    plain.client().search(ASKED)
+    plain.http().get(f"/v1/articles/{ASKED}")
+    plain.http().post("/v1/search", json={"question": {"Barnabé": 1}})
+    list(plain.client().answer(ASKED))
+    with served(FakeEngine(error=ValueError(ASKED))) as failing:
+        answer = failing.http().post("/v1/search", json={"question": ASKED})
+    assert (answer.status_code, "Barnabé" in answer.text) == (500, False)
+    lines = [JsonLines().format(record) for record in caplog.records]
+    told = [json.loads(line) for line in lines if '"route"' in line]
+    assert "Barnabé" not in "\n".join(lines)
+    assert {"method": "GET", "route": "/v1/articles/{id:path}", "status": 404}.items() <= told[1].items()
+    assert any("ValueError" in line for line in lines)
+    text = plain.http().get("/metrics").text
+    assert "Barnab" not in text
+    assert 'pandect_requests_total{route="/v1/search",status="422"}' in text
+    assert 'pandect_seconds_count{part="screening"}' in text
+    assert 'pandect_refusals_total{reason="article"}' in text
+
+
+def test_what_cannot_be_reached_is_never_told_as_missing() -> None:
+    with served(None) as app:
+        for ask in (lambda c: c.article("671"), lambda c: c.search("x"), lambda c: list(c.answer("x"))):
+            with pytest.raises(Unreachable, match="says nothing of what it holds") as told:
+                ask(app.client())
+            assert "/home" not in str(told.value)  # paths of the server
+        assert not app.client().healthy()
+        assert app.http().get("/ready").status_code == 503
+        app.shelf.now = ENGINES["plain"]
+        assert app.client().article("671").article.id == "671"
+        with pytest.raises(NoSuchArticle):
+            app.client().article("nowhere")
+    nobody = Client("http://127.0.0.1:1", seconds=5)
+    for ask in (Client.topics, Client.healthy, lambda c: c.article("671"), lambda c: list(c.answer("x"))):
+        with pytest.raises(Unreachable, match="nothing is known"):
+            ask(nobody)
+
+
+def test_a_search_that_takes_too_long_is_ended() -> None:
+    held = threading.Event()
+
+    class Slow(FakeEngine):
+        def ask(self, question: str, **options: Any) -> Any:
+            held.wait(10)
+            return super().ask(question, **options)
+
+    with served(Slow(), seconds=0.1) as app:
+        with pytest.raises(Unreachable, match=r"No answer was ready in 0\.1 s\. This says nothing"):
+            app.client().search("arbre")
+        held.set()
+        assert app.client().search("arbre").articles
+
+
+class Writer:
+    """Chooses the first sentence, and remembers what it was sent."""
+
+    articles = 10
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.sessions: list[Any] = []
+
+    def for_session(self, session: Any, say: Any, as_of: str, address: str | None) -> Writer:
+        self.sessions.append((session, as_of, address))
+        return self
+
+    def write(self, question: str, articles: list[Article], language: str) -> Any:
+        self.sent.append(question)
+        return self._Draft([p := PassagePart(articles[0].id, ((0, 8),)), Answer(Ending.WRITTEN, (p,))])
+
+    class _Draft(list[Any]):
+        def close(self) -> None:
+            self.clear()
+
+
+def test_an_answer_is_streamed_from_the_law() -> None:
+    with served() as app:
+        found, *parts, whole = app.client().answer(QUESTION)
+    assert isinstance(found, Found)
+    assert tuple(parts) == whole.parts  # type: ignore[union-attr]
+    passage = whole.parts[0].passages[0]  # type: ignore[union-attr]
+    assert passage.text == ARTICLES[1].text[passage.start : passage.end]
+    assert (whole.ending, whole.model) == ("written", "extractive")  # type: ignore[union-attr]
+
+
+def test_where_the_page_asks_no_model_none_is_asked() -> None:
+    for engine, question, reason in (
+        ("doubtful", "un arbre", "doubtful"),
+        ("plain", "9999", "nothing found"),
+    ):
+        writer = Writer()
+        with served(engine, writer) as app:
+            found, whole = app.client().answer(question)
+        assert (whole.ending, whole.reason) == ("not asked", reason)  # type: ignore[union-attr]
+        assert found.refusal == reason  # type: ignore[union-attr]
+        assert writer.sent == []
+
+
+def test_personal_data_is_taken_out_before_a_model_is_asked() -> None:
+    pytest.importorskip("phonenumbers", reason="the packages of [llm] are not installed")
+    writer, question = Writer(), "Un arbre est planté, répondez à anne@example.org"
+    with served("plain", writer) as app:
+        whole = list(app.client(address="192.0.2.7").answer(question))[-1]
+        list(app.client().answer(question, remove=False))
+        metrics = app.http().get("/metrics").text
+    assert "anne@" not in writer.sent[0]
+    assert (writer.sent[1], whole.sent) == (question, writer.sent[0])  # type: ignore[union-attr]
+    assert writer.sessions[0] == ("192.0.2.7", "2025-01-01", "192.0.2.7")
+    assert 'pandect_model_calls_total{ending="written"} 2.0' in metrics
+
+
+def test_the_interface_describes_itself(plain: Served) -> None:
+    described = plain.http().get("/openapi.json").json()
+    assert {"/v1/search", "/v1/why/{rank}", "/v1/articles/{id}", "/v1/topics", "/v1/answer"} <= set(
+        described["paths"]
+    )
+    assert described["components"]["schemas"]["SearchRequest"]["examples"][0]["question"] == QUESTION
+    assert (
+        "application/problem+json" in described["paths"]["/v1/search"]["post"]["responses"]["503"]["content"]
+    )
+
+
+def test_a_client_stands_where_langchain_takes_an_engine(plain: Served) -> None:
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed: pip install '.[llm]'")
+    from rag.langchain import PandectRetriever, tool
+
+    near, far = (PandectRetriever(engine=e, k=2).invoke(QUESTION) for e in (ENGINES["plain"], plain.client()))
+    assert near == far
+    assert [document.id for document in far] == ["672", "671"]
+    tools = [tool(each, k=2) for each in (plain.client(), ENGINES["plain"])]  # type: ignore[arg-type]
+    assert tools[0].description == tools[1].description
+    assert tools[0].invoke({"question": QUESTION}) == tools[1].invoke({"question": QUESTION})
+
+
+def test_an_address_of_dots_is_no_step() -> None:
+    assert (href(".."), href("a/b c")) == ("/v1/articles/%2E%2E", "/v1/articles/a%2Fb%20c")
+    assert MAX_CHARS == 2000  # as SearchRequest and docs/host.md say
