@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,6 +26,7 @@ from rag.engine.result import MAX_CHARS, Level
 from rag.errors import BadInput, BadSetting
 from rag.types import Article, Filter
 from tests.fakes.pages.api import Served, served
+from tests.fakes.pages.ask_page_driver import ask, page
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, ENGINES, MOVED, QUESTION, TENANCY, FakeEngine
 
 ASKED = "mon voisin Barnabé a planté un arbre"
@@ -121,23 +123,39 @@ def test_who_is_in_danger_is_told_whom_to_call_and_nothing_beside() -> None:
     assert found.steps == ()
 
 
-@pytest.mark.parametrize(
-    ("engine", "question", "expected"),
-    [
-        ("plain", " ", ["empty"]),
-        ("plain", "article 9999", ["number", "nothing found"]),
-        ("plain", "article 1382", ["number"]),
-        ("plain", "dépôt de garantie et arbre", ["other law"]),
-        ("plain", "Welchen Baum darf mein Nachbar hier nicht pflanzen, voisin arbre", ["language"]),
-        ("plain", "La recette d'un arbre de Noël en chocolat au four", ["not law"]),
-        ("plain", "En Belgique, le voisin peut-il planter un arbre ?", ["other country"]),
-        ("plain", "Je suis convoqué au tribunal demain pour un arbre", ["time limit"]),
-        ("doubtful", "un arbre", ["answer unlikely"]),
-        ("plain", "arbre " * 400, ["cut"]),
-        ("laws", "un arbre voisin", ["no text"]),
-        ("telling", "un abre planté, un arbre", ["read as"]),
-    ],
-)
+NOTICES = [
+    ("plain", " ", ["empty"]),
+    ("plain", "article 9999", ["number", "nothing found"]),
+    ("plain", "article 1382", ["number"]),
+    ("plain", "dépôt de garantie et arbre", ["other law"]),
+    ("plain", "Welchen Baum darf mein Nachbar hier nicht pflanzen, voisin arbre", ["language"]),
+    ("plain", "La recette d'un arbre de Noël en chocolat au four", ["not law"]),
+    ("plain", "En Belgique, le voisin peut-il planter un arbre ?", ["other country"]),
+    ("plain", "Je suis convoqué au tribunal demain pour un arbre", ["time limit"]),
+    ("plain", "Mon mari me frappe, un arbre est planté", ["danger"]),
+    ("plain", "Que dit la loi sur les violences conjugales et un arbre ?", ["help"]),
+    ("doubtful", "un arbre", ["answer unlikely"]),
+    ("plain", "arbre " * 400, ["cut"]),
+    ("laws", "un arbre voisin", ["no text"]),
+    ("telling", "un abre planté, un arbre", ["read as"]),
+]
+ON_THE_PAGE = {  # kind -> how the page marks the same; what it says on a card or in other words is left out
+    "danger": "pd-urgent", "help": "pd-people", "time limit": "pd-running", "other law": "pd-elsewhere",
+    "number": "pd-moved", "language": "pd-asked-in", "not law": "pd-doubt", "other country": "pd-doubt",
+    "answer unlikely": "pd-doubt", "read as": "pd-read-as",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("engine", "question", "expected"), NOTICES)
+def test_the_page_says_the_same(engine: str, question: str, expected: list[str]) -> None:
+    said = ask(page(ENGINES[engine]), question)
+    classes = " ".join(re.findall(r'class="([^"]*)"', "".join(block.body for block in said.html))).split()
+    marks = set(ON_THE_PAGE.values())
+    assert marks & set(classes) == {ON_THE_PAGE[kind] for kind in expected if kind in ON_THE_PAGE}
+
+
+@pytest.mark.parametrize(("engine", "question", "expected"), NOTICES)
 def test_notices(engine: str, question: str, expected: list[str]) -> None:
     with served(engine) as app:
         assert kinds(app.client().search(question)) == expected
