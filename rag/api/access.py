@@ -37,8 +37,7 @@ class Access:
 
     visits: Visits
     per_key: RateLimits
-    keys: Mapping[bytes, str]  # SHA-256 of a key -> whose it is
-    needs_key: bool = False
+    keys: Mapping[bytes, str]  # SHA-256 of a key -> whose it is; {}: none is asked for
     address_header: str = ""
     seconds: float = 30.0  # that one request may take, waiting included; a written answer may take longer
     at_once: int = 4  # searches
@@ -51,29 +50,22 @@ class Access:
         """
         address = self.visits.address(peer, header)
         client = self._client(authorization or "")
-        if client is None and self.needs_key:
-            raise Refused(
-                HTTPStatus.UNAUTHORIZED,
-                "key",
-                "This interface asks for a key.",
-                got="no header Authorization" if authorization is None else "a key that is not known",
-                expected="the header Authorization: Bearer KEY",
-                cure="Ask whoever runs this interface for a key.",
-                headers={"WWW-Authenticate": "Bearer"},
-            )
         by_key = client is not None
         wait = self.per_key.take(client) if by_key else self.visits.searches.take(address=address)
         if wait > 0:
             seconds = math.ceil(wait)
-            detail = f"Too many requests came {'with this key' if by_key else 'from this address'}."
             raise Refused(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                "rate",
-                detail,
-                expected="fewer requests",
-                cure=f"Try again in {seconds} s.",
-                wait=seconds,
-            )
+                HTTPStatus.TOO_MANY_REQUESTS, "rate",
+                f"Too many requests came {'with this key' if by_key else 'from this address'}.",
+                expected="fewer requests", cure=f"Try again in {seconds} s.", wait=seconds,
+            )  # fmt: skip
+        if self.keys and not by_key:
+            raise Refused(
+                HTTPStatus.UNAUTHORIZED, "key", "This interface asks for a key.",
+                got="no header Authorization" if authorization is None else "a key that is not known",
+                expected="the header Authorization: Bearer KEY",
+                cure="Ask whoever runs this interface for a key.", headers={"WWW-Authenticate": "Bearer"},
+            )  # fmt: skip
         return Caller(client, address)
 
     def _client(self, authorization: str) -> str | None:
@@ -91,7 +83,6 @@ def access(environ: Mapping[str, str]) -> Access:
         from_environment(environ),
         RateLimits(per_session=limit(environ, PER_KEY, "600/minute")),
         _keys(Path(file).expanduser()) if file else {},
-        bool(file),
         environ.get(HEADER, "").strip(),
         _whole(environ, SECONDS, 30),
         _whole(environ, AT_ONCE, 2 * (os.cpu_count() or 1)),

@@ -123,13 +123,10 @@ class Routes:
         explained, shown = await self.law.run(work)
         if explained is None:
             raise Refused(
-                HTTPStatus.NOT_FOUND,
-                "rank",
-                "The result has no article of this rank.",
-                got=rank,
+                HTTPStatus.NOT_FOUND, "rank", "The result has no article of this rank.", got=rank,
                 expected=f"a rank from 1 to {shown}" if shown else "a question that finds an article",
                 cure="Ask /v1/search first, with the same body.",
-            )
+            )  # fmt: skip
         return JSONResponse(explained)
 
     async def article(
@@ -139,13 +136,9 @@ class Routes:
         page = await self.law.run(lambda: result.plain(result.article_page(self.law.engine(), id)))
         if page is None:
             raise Refused(
-                HTTPStatus.NOT_FOUND,
-                "article",
-                "No article of the law in use bears this id.",
-                got=repr(id),
-                expected="an id that a search of this index gave",
-                cure="Search for it: POST /v1/search.",
-            )
+                HTTPStatus.NOT_FOUND, "article", "No article of the law in use bears this id.", got=repr(id),
+                expected="an id that a search of this index gave", cure="Search for it: POST /v1/search.",
+            )  # fmt: skip
         return JSONResponse(page)
 
     async def topics(self) -> Response:
@@ -210,7 +203,7 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
     bearer = [Depends(HTTPBearer(auto_error=False, description="The key of a client."))]
-    known = [Depends(routes.admitted), *(bearer if access.needs_key else ())]
+    known = [Depends(routes.admitted), *(bearer if access.keys else ())]
     sent = {"content": {"text/event-stream": {"example": answers.EXAMPLE}}, "description": answers.EVENTS}
     table: tuple[tuple[str, str, Any, Any, tuple[int, ...]], ...] = (
         ("POST", "/v1/search", routes.search, result.Found, (400, 413, 422)),
@@ -261,14 +254,10 @@ async def _http(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     refused = Refused(
-        HTTPStatus(error.status_code),
-        "request",
-        str(error.detail),
-        got=request.method,
+        HTTPStatus(error.status_code), "request", str(error.detail), got=request.method,
         expected=f"one of {', '.join(sorted(request.app.openapi()['paths']))}",
-        cure="GET /openapi.json describes them.",
-        headers=error.headers or {},
-    )
+        cure="GET /openapi.json describes them.", headers=error.headers or {},
+    )  # fmt: skip
     return refused.response()
 
 
@@ -281,11 +270,9 @@ async def _invalid(_: Request, error: Exception) -> Response:
     came = first.get("input")
     short = isinstance(came, int | float | str) and "question" not in place and first["loc"] != ("body",)
     refused = Refused(
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        "request",
-        f"{place}: {first['msg']}",
+        HTTPStatus.UNPROCESSABLE_ENTITY, "request", f"{place}: {first['msg']}",
         got=repr(came) if short else type(came).__name__,
         expected=str(first.get("ctx", {}).get("expected") or first["msg"]),
         cure="GET /openapi.json describes what can be sent, with examples.",
-    )
+    )  # fmt: skip
     return refused.response()

@@ -103,20 +103,16 @@ class JsonLines(logging.Formatter):
 
 def _too_large(size: int) -> Refused:
     return Refused(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        "size",
-        "The request is too large.",
-        got=f"{size} bytes or more",
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "size", "The request is too large.", got=f"{size} bytes or more",
         expected=f"{LARGEST} bytes at most",
         cure="Keep the facts that matter: 2,000 characters of a question are read.",
         headers={"Connection": "close"},
-    )
+    )  # fmt: skip
 
 
 def _broken() -> Refused:
     return Refused(
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        "error",
+        HTTPStatus.INTERNAL_SERVER_ERROR, "error",
         "The request stopped on an error. The question was not recorded; the log says where it broke.",
         cure="Try again, or in other words.",
-    )
+    )  # fmt: skip

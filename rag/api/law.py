@@ -97,13 +97,11 @@ class Law:
         ):
             if unknown := sorted(came - known.keys()):
                 raise Refused(
-                    HTTPStatus.UNPROCESSABLE_ENTITY,
-                    "filter",
-                    f"{name}: this law has no such value.",
+                    HTTPStatus.UNPROCESSABLE_ENTITY, "filter", f"{name}: this law has no such value.",
                     got=unknown[0],
                     expected=", ".join(list(known)[:10]) or "nothing: this law has none to choose from",
                     cure="GET /v1/topics lists them.",
-                )
+                )  # fmt: skip
         try:
             asked = result.ask(
                 engine, question, k=k, where=where if where != Filter() else None, method=method,
@@ -124,21 +122,17 @@ class Law:
                 return await run_sync(work, limiter=self._threads, abandon_on_cancel=True)
         except TimeoutError:
             raise Refused(
-                HTTPStatus.SERVICE_UNAVAILABLE,
-                "time",
+                HTTPStatus.SERVICE_UNAVAILABLE, "time",
                 f"No answer was ready in {self._seconds:g} s. This says nothing of what is found.",
-                cure="Try again later.",
-                wait=5,
-            ) from None
+                cure="Try again later.", wait=5,
+            ) from None  # fmt: skip
 
 
 def _unreachable(error: PandectError) -> Refused:
     """Return the refusal where the law cannot be searched, which is no answer to what was asked."""
     _log.error("%s", error)
     return Refused(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        "law",
+        HTTPStatus.SERVICE_UNAVAILABLE, "law",
         "The law cannot be searched at the moment. This says nothing of what it holds.",
-        cure=f"For whoever runs this interface: {without_paths(str(error))}",
-        wait=30,
-    )
+        cure=f"For whoever runs this interface: {without_paths(str(error))}", wait=30,
+    )  # fmt: skip
