@@ -142,13 +142,11 @@ class Client:
         Raises:
             Unreachable: it says nothing, which is not that they are not.
         """
-        response = self._send("GET", "/health", None)
-        well, ours = response.status_code == HTTPStatus.OK, "application/json"
-        if not (well or response.status_code == HTTPStatus.SERVICE_UNAVAILABLE) or not response.headers.get(
-            "content-type", ""
-        ).startswith(ours):
-            raise Unreachable(f"What answered with status {response.status_code} is not the interface.")
-        return well
+        response = self._send("GET", "/health")
+        status, kind = response.status_code, response.headers.get("content-type", "")
+        if status not in (HTTPStatus.OK, HTTPStatus.SERVICE_UNAVAILABLE) or kind != "application/json":
+            raise Unreachable(f"What answered with status {status} is not the interface.")
+        return status == HTTPStatus.OK
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
         response = self._send(method, path, body)
@@ -156,17 +154,16 @@ class Client:
             _raise(response)
         return response
 
-    def _send(self, method: str, path: str, body: dict[str, Any] | None) -> httpx.Response:
+    def _send(
+        self, method: str, path: str, body: dict[str, Any] | None = None, *, tries: int = TRIES
+    ) -> httpx.Response:
         """Send a request, once more where the connection broke: a process that ends closes its own."""
-        for last in (False, True):
-            try:
-                return self._http.request(method, path, json=body)
-            except httpx.TimeoutException as error:
-                raise _silent(error) from error
-            except httpx.HTTPError as error:
-                if last:
-                    raise _silent(error) from error
-        raise AssertionError  # the second try has returned or raised
+        try:
+            return self._http.request(method, path, json=body)
+        except httpx.HTTPError as error:
+            if tries > 1 and not isinstance(error, httpx.TimeoutException):
+                return self._send(method, path, body, tries=tries - 1)
+            raise _silent(error) from error
 
 
 def _body(question: str, k: int, where: Filter | None, method: Mode, language: str) -> dict[str, Any]:

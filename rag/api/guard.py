@@ -58,7 +58,7 @@ class Guard:
                 if not isinstance(error, Refused):
                     log_failure(error, "a request of the API")
                     error = _broken()
-                self.metrics.refusals.labels(error.type).inc()
+                self.metrics.refusals.labels(error.problem.type).inc()
                 if not status:
                     await error.response()(scope, receive, respond)
         self._tell(scope, status, time.perf_counter() - start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from starlette.responses import JSONResponse
@@ -27,24 +27,27 @@ class Problem:
     wait: int | None = None  # seconds after which another try makes sense
 
 
-@dataclass(eq=False)
-class Refused(Exception):  # not frozen: Python hangs tracebacks on it
+class Refused(Exception):
     """A request is not answered, by whatever part of the interface."""
 
-    status: HTTPStatus
-    type: str
-    detail: str
-    got: object = None
-    expected: str | None = None
-    cure: str | None = None
-    wait: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    def __init__(
+        self,
+        status: HTTPStatus,
+        type_: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **told: object,
+    ) -> None:
+        """Take the problem; `told` are its other fields."""
+        super().__init__(type_)
+        if "got" in told:
+            told["got"] = str(told["got"])[:LONGEST]
+        self.problem = Problem(type_, status.phrase, status, detail, **told)  # type: ignore[arg-type]
+        wait = {} if self.problem.wait is None else {"Retry-After": str(self.problem.wait)}
+        self._headers = dict(headers or {}) | wait
 
     def response(self) -> JSONResponse:
         """Return what the client is sent."""
-        got = None if self.got is None else str(self.got)[:LONGEST]
-        problem = Problem(
-            self.type, self.status.phrase, self.status, self.detail, got, self.expected, self.cure, self.wait
-        )
-        headers = dict(self.headers) | ({"Retry-After": str(self.wait)} if self.wait is not None else {})
-        return JSONResponse(plain(problem), self.status, headers, media_type="application/problem+json")
+        kind = "application/problem+json"
+        return JSONResponse(plain(self.problem), self.problem.status, self._headers, media_type=kind)
