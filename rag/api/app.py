@@ -185,7 +185,8 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        threading.Thread(target=law.warm, name="warm", daemon=True).start()
+        for warm in (law.warm, *([writer.warm] if writer is not None else ())):
+            threading.Thread(target=warm, name="warm", daemon=True).start()
         async with draining(app):
             yield
 

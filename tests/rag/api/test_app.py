@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -19,6 +20,7 @@ pytest.importorskip("fastapi", reason="the API's packages are not installed: pip
 
 from rag.answer.types import Answer, Ending, PassagePart
 from rag.api.access import access
+from rag.api.app import _stream
 from rag.api.client import Client, NoSuchArticle, TooMany, Unreachable
 from rag.api.guard import LARGEST, JsonLines
 from rag.api.result import Found, href
@@ -363,6 +365,19 @@ def test_personal_data_is_taken_out_before_a_model_is_asked() -> None:
     assert (writer.sent[1], whole.sent) == (question, writer.sent[0])  # type: ignore[union-attr]
     assert writer.sessions[0] == ("192.0.2.7", "2025-01-01", "192.0.2.7")
     assert 'pandect_model_calls_total{ending="written"} 2.0' in metrics
+
+
+def test_a_client_that_goes_ends_the_request_to_the_model() -> None:
+    ended: list[bool] = []
+
+    async def begin_and_go() -> str:
+        stream = _stream(iter([("found", {"text": "a\u2028b"}), ("part", {})]), lambda: ended.append(True))
+        first = await anext(stream)
+        await stream.aclose()  # type: ignore[attr-defined]
+        return first
+
+    assert asyncio.run(begin_and_go()) == 'event: found\ndata: {"text": "a\\u2028b"}\n\n'
+    assert ended == [True]
 
 
 def test_the_interface_describes_itself(plain: Served) -> None:
