@@ -221,7 +221,7 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
         "/v1/answer", routes.answer, methods=["POST"], response_class=StreamingResponse, dependencies=known,
         responses=_problems(400, 413, 422) | {200: sent},
     )  # fmt: skip
-    for path, told in (("/health", routes.health), ("/ready", routes.ready)):
+    for path, told in (("/v1/health", routes.health), ("/v1/ready", routes.ready)):
         app.add_api_route(path, told, responses={503: {"description": "Send requests elsewhere."}})
     app.add_api_route("/metrics", routes.metrics, response_class=PlainTextResponse)
     return app

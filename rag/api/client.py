@@ -142,7 +142,7 @@ class Client:
         Raises:
             Unreachable: it says nothing, which is not that they are not.
         """
-        response = self._send("GET", "/health")
+        response = self._send("GET", "/v1/health")
         status, kind = response.status_code, response.headers.get("content-type", "")
         if status not in (HTTPStatus.OK, HTTPStatus.SERVICE_UNAVAILABLE) or kind != "application/json":
             raise Unreachable(f"What answered with status {status} is not the interface.")

@@ -97,7 +97,7 @@ def running(folder: Path, **environ: str) -> Iterator[tuple[str, subprocess.Pope
             until = time.monotonic() + 120
             while True:
                 try:
-                    with urllib.request.urlopen(f"{url}/ready", timeout=2):  # noqa: S310
+                    with urllib.request.urlopen(f"{url}/v1/ready", timeout=2):  # noqa: S310
                         break
                 except OSError:  # not there yet, or 503
                     assert process.poll() is None and time.monotonic() < until, log.read_text()  # noqa: PT018

@@ -283,7 +283,7 @@ def test_what_cannot_be_reached_is_never_told_as_missing() -> None:
                 ask(app.client())
             assert "/home" not in str(told.value)  # paths of the server
         assert not app.client().healthy()
-        assert app.http().get("/ready").status_code == 503
+        assert app.http().get("/v1/ready").status_code == 503
         app.shelf.now = ENGINES["plain"]
         assert app.client().article("671").article.id == "671"
         with pytest.raises(NoSuchArticle):
