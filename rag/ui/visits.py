@@ -22,6 +22,6 @@ def address() -> str | None:
 
 
 def visitor(peer: str | None, headers: Callable[[str], Sequence[str]]) -> str | None:
-    """Return whose connection it is, by the address at its other end and its headers, see `Visits.address`."""
+    """Return whose connection it is, by its other end and its headers, see `Visits.address`."""
     header = os.environ.get(HEADER, "").strip()
     return visits().address(peer, headers(header) if header else ())

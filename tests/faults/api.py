@@ -1,6 +1,6 @@
-"""`python -m tests.fuzz.api`: odd requests, made from the interface's own description by schemathesis.
+"""`python -m tests.faults.api`: odd requests, made from the interface's own description by schemathesis.
 
-    python -m tests.fuzz.api --minutes 10 --seed 1
+    python -m tests.faults.api --minutes 10 --seed 1
 
 The server runs over the index that ships. It fails where an answer is a 500, or one that the description does
 not have; the first failure is printed with the request that makes it again.
@@ -43,7 +43,7 @@ def fuzz(folder: Path, *, seconds: int, seed: int) -> int:
 @guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask for some minutes."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.api", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.api", description=__doc__.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parsed = parser.parse_args(arguments)

@@ -16,7 +16,7 @@ import httpx
 
 from rag.api.client import Client, Written
 from tests.fakes.pages.api import running
-from tests.fuzz.api import fuzz
+from tests.faults.api import fuzz
 
 pytestmark = pytest.mark.slow
 QUESTION = "Mon voisin a planté un arbre contre ma clôture"
