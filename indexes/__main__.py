@@ -26,6 +26,7 @@ from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
 from indexes.corpus.export import export
+from indexes.describing import audit
 from indexes.download import resolve
 from indexes.sources import registry
 from indexes.store import paths, versions
@@ -200,6 +201,14 @@ def _check(parsed: argparse.Namespace) -> None:
     say(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
+def _audit(parsed: argparse.Namespace) -> None:
+    folder, cure = paths.locate(parsed.name)
+    engine = assemble(folder, read_manifest(folder, cure), cure)
+    place = folder / "corpus" if (folder / "corpus").is_dir() else paths.corpus_folder(folder.parent.name)
+    questions = read(place).questions if place.is_dir() else ()
+    _print(audit.lines(audit.audit(engine, questions)))
+
+
 def _verify(parsed: argparse.Namespace) -> int:
     record = receipts.read(parsed.receipt)
     engine = open_index(parsed.index or record["index"]["name"])
@@ -291,6 +300,7 @@ COMMANDS: Mapping[str, grammar.Command] = {
     "graph": lambda parsed: _print(graph.graph(parsed.name, parsed.graphml)),
     "list": _list,
     "check": _check,
+    "audit": _audit,
     "verify": _verify,
     "bridge": _bridge,
     "remove": _remove,

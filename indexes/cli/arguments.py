@@ -137,6 +137,12 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
     ),
     "list": ("list corpora and indexes", None, None),
     "check": ("verify the hashes of an index and open it", None, None),
+    "audit": (
+        "say what may go wrong with an index before anybody asks it",
+        "Look for texts that cannot be searched, languages, twins and missing headings, and foretell how "
+        "many questions will find an answer among the first ten (docs/operate.md#audit-new-law).",
+        None,
+    ),
     "verify": (
         "ask the question of a receipt again, and say what has changed",
         "The page saves a receipt of a result: the question, the index, and each article's score and hash. "
@@ -210,7 +216,7 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         help="count the tokens of this one: a tokenizer.json, the folder of one, or an id on the Hugging "
         "Face hub; else the terms of the language's analyser. Needs the package tokenizers, not torch",
     )
-    for one in (check, of["graph"]):
+    for one in (check, of["graph"], of["audit"]):
         one.add_argument(
             "name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin"
         )

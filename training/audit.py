@@ -1,0 +1,164 @@
+"""`python -m training.audit`: learn on parts of collections what `indexes audit` foretells, test on others.
+
+A part is a code that is asked much, with some others drawn around it: the law of a host's first day, whose
+index knows no annotated question. Each collection is foretold by what the others teach.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shlex
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from indexes.build.build import build_into
+from indexes.cli.terminal import guarded
+from indexes.corpus.corpus import Corpus
+from indexes.describing.audit import found_by_heading
+from indexes.sources import registry
+from indexes.store.open_index import open_index
+from rag.errors import BadInput, PandectError
+from training.eval.report import commit
+
+COLLECTIONS = ("stard", "fr", "fr_everyday")
+CODES = (1, 3, 8, 25)  # of a part
+PARTS = 12  # of a collection
+LEAST, MOST = 25, 120  # questions of the code that is asked much; questions of a part
+LARGEST = 16_000  # articles of a part
+RIDGE = 1.0
+COVERED = 0.9  # of the parts of collections left out lie within the error that is shipped
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some codes of a collection, and how its questions fared."""
+
+    collection: str
+    articles: int
+    codes: int
+    questions: int
+    found_by_heading: float
+    hit: float  # share of questions with an answering article among the first ten
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A logistic curve over `found_by_heading`."""
+
+    bias: float
+    weight: float
+
+    def __call__(self, part: Part) -> float:
+        """Return the share of questions that is foretold."""
+        return float(1 / (1 + np.exp(-(self.bias + self.weight * part.found_by_heading))))
+
+
+def parts(corpus: Corpus, name: str, seed: int) -> Iterator[Part]:
+    """Build and ask parts of a collection, none twice."""
+    chance = random.Random(f"{seed} {name}")  # noqa: S311
+    code_of = {article.id: article.code for article in corpus.articles}
+    asked = Counter(code for q in corpus.questions for code in {code_of[id_] for id_ in q.article_ids})
+    much = sorted(code for code, count in asked.items() if count >= LEAST)
+    seen: set[tuple[str, ...]] = set()
+    for number in range(PARTS):
+        first = chance.choice(much)
+        rest = sorted({*code_of.values()} - {first})
+        codes = (first, *chance.sample(rest, min(CODES[number % len(CODES)] - 1, len(rest))))
+        drawn = tuple(sorted(codes))
+        if drawn not in seen:
+            seen.add(drawn)
+            yield _part(corpus, name, codes, chance)
+
+
+def _part(corpus: Corpus, name: str, codes: Sequence[str], chance: random.Random) -> Part:
+    articles = [article for code in codes for article in corpus.articles if article.code == code][:LARGEST]
+    law = Corpus(replace(corpus.card, name=name.replace("_", "-"), official_site=None), tuple(articles), ())
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "indexes" / name / "part"
+        folder.mkdir(parents=True)
+        build_into(folder, law, name, "part")
+        engine = open_index(folder)
+        whole = [
+            q for q in corpus.questions if q.article_ids and engine.articles.keys() >= set(q.article_ids)
+        ]
+        questions = chance.sample(whole, min(MOST, len(whole)))
+        hits = [
+            not {shown.article.id for shown in engine.ask(q.text, k=10).shown}.isdisjoint(q.article_ids)
+            for q in questions
+        ]
+        found = found_by_heading(engine, chance) or 0.0
+    return Part(name, len(articles), len({*codes}), len(questions), found, sum(hits) / (len(hits) or 1))
+
+
+def fit(of: Sequence[Part]) -> Curve:
+    """Fit the curve to logits, each part with the weight of its questions (ridge on the slope)."""
+    x = np.array([part.found_by_heading for part in of])
+    count = np.array([part.questions for part in of], dtype=np.float64)
+    smooth = (np.array([part.hit for part in of]) * count + 1) / (count + 2)
+    y = np.log(smooth / (1 - smooth))
+    mean_x, mean_y = np.average(x, weights=count), np.average(y, weights=count)
+    slope = float((count * (x - mean_x) * (y - mean_y)).sum() / ((count * (x - mean_x) ** 2).sum() + RIDGE))
+    return Curve(float(mean_y - slope * mean_x), slope)
+
+
+def left_out(of: Sequence[Part]) -> list[tuple[Part, float]]:
+    """Return every part with the share that the other collections foretell."""
+    names = dict.fromkeys(part.collection for part in of)
+    curves = {name: fit([part for part in of if part.collection != name]) for name in names}
+    return [(part, curves[part.collection](part)) for part in of]
+
+
+@guarded
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, fit and print; `--output` keeps the record."""
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(prog="python -m training.audit", description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the collections")
+    parser.add_argument("--seed", type=int, default=42)
+    parser.add_argument("--output", type=Path, metavar="FILE", help="keep the record there")
+    parsed = parser.parse_args(typed)
+    found: list[Part] = []
+    try:
+        for name in COLLECTIONS:
+            if not (parsed.data / name).is_dir():
+                raise BadInput(
+                    f"{parsed.data / name} is not there: name the folder of {', '.join(COLLECTIONS)}"
+                )
+            for part in parts(registry.law(parsed.data / name), name, parsed.seed):
+                sys.stdout.write(json.dumps(asdict(part)) + "\n")
+                found.append(part)
+    except PandectError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    foretold = left_out(found)
+    errors = sorted(abs(share - part.hit) for part, share in foretold)
+    curve = fit(found)
+    record = {
+        "command": shlex.join(["python", "-m", "training.audit", *typed]),
+        "commit": commit(),
+        "bias": curve.bias,
+        "weight": curve.weight,
+        "mean_error": sum(errors) / len(errors),
+        "error": errors[min(int(COVERED * len(errors)), len(errors) - 1)],
+        "error_of_the_mean": float(
+            np.mean([abs(part.hit - np.mean([p.hit for p in found])) for part in found])
+        ),
+        "parts": [asdict(part) | {"foretold": share} for part, share in foretold],
+    }
+    told = {key: value for key, value in record.items() if key != "parts"}
+    sys.stdout.write(json.dumps(told, indent=1) + "\n")
+    if parsed.output:
+        parsed.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
