@@ -19,7 +19,7 @@ ARROWS = {"rag": {"rag"}, "indexes": {"rag", "indexes"}, "training": {"rag", "in
 ALLOWED = {
     "rag": {"bm25s", "faiss", "rjieba", "numpy", "scipy", "Stemmer"},
     "rag/ui": {"starlette", "streamlit"},
-    "rag/api": {"anyio", "fastapi", "httpx", "prometheus_client", "pydantic", "starlette"},
+    "rag/api": {"anyio", "fastapi", "httpx", "mcp", "prometheus_client", "pydantic", "starlette"},
     "indexes": {"numpy", "scipy", "tqdm"},
     "training": {"ir_measures", "numpy", "scipy", "tqdm"},
 }

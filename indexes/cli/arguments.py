@@ -162,6 +162,12 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
         "has its settings. SIGTERM ends it when what is under way is answered.",
         None,
     ),
+    "mcp": (
+        "let an assistant search: the Model Context Protocol over a pipe",
+        "Serve the index that PANDECT_INDEX names to one assistant, which starts this command and speaks "
+        "with it by its input and output. Over HTTP the same is at /mcp of what `serve` serves.",
+        None,
+    ),
     "make-builtin": ("make the index that ships again (for its maintainers)", None, None),
     "check-builtin": (
         "compare the summaries that ship, or those of another digest, with the official text",

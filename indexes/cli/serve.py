@@ -83,3 +83,25 @@ def serve(parsed: argparse.Namespace) -> None:
         app, host=parsed.host, port=parsed.port, log_config=None, access_log=False, server_header=False,
         timeout_keep_alive=IDLE, timeout_graceful_shutdown=int(GRACE),
     )  # fmt: skip
+
+
+def assist(_: argparse.Namespace) -> None:
+    """Speak the Model Context Protocol over a pipe, until it is closed.
+
+    Raises:
+        MissingExtra: the packages of [api] are not there.
+        BadInput: a setting cannot be used.
+    """
+    try:
+        from rag.api.access import access
+        from rag.api.law import Law
+        from rag.api.mcp import create_server
+        from rag.api.metrics import Metrics
+    except ImportError as error:
+        raise MissingExtra(
+            f"a server for assistants needs {error.name}: run {install_hint('api')}"
+        ) from error
+
+    law = Law(InstalledLaw(os.environ.get("PANDECT_INDEX") or None), access(os.environ), Metrics())
+    law.warm()
+    create_server(law).run("stdio")

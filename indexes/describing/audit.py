@@ -143,7 +143,8 @@ def lines(found: Audit) -> Iterator[str]:
             some = ", ".join(ids[:LISTED]) + (", …" if len(ids) > LISTED else "")
             yield f"{_mark(len(ids) > grave * count)}{len(ids):,} ({len(ids) / count:.1%}) {what}: {some}"
     why = "left out on purpose, as de, la, und, or not read"
-    yield f"{_mark(found.unread > UNREAD)}{found.unread:.0%} of the letters stand in words not searched ({why})"
+    unread = f"{found.unread:.0%} of the letters stand in words not searched"
+    yield f"{_mark(found.unread > UNREAD)}{unread} ({why})"
     known = found.languages.get(found.language, 0)
     languages = sorted(found.languages.items(), key=lambda item: -item[1])
     told = ", ".join(f"{code} {n}" for code, n in languages)

@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 
 from rag.answer.generation.writer import ModelWriter
 from rag.api import answer as answers
-from rag.api import result
+from rag.api import mcp, result
 from rag.api.access import Access
 from rag.api.guard import Guard
 from rag.api.law import Law, Library
@@ -187,7 +187,7 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         for warm in (law.warm, *([writer.warm] if writer is not None else ())):
             threading.Thread(target=warm, name="warm", daemon=True).start()
-        async with draining(app):
+        async with draining(app), mcp.mounted(app, law, routes.admitted, anywhere=bool(access.keys)):
             yield
 
     app = FastAPI(
