@@ -19,6 +19,7 @@ from rag.errors import PandectError
 from rag.ui import engine_cache, layout, navigation, shell, visits
 from rag.ui.components import notices
 from rag.ui.pages.ask_header import begin
+from rag.ui.pages.law import access
 
 if TYPE_CHECKING:
     from rag.engine.engine import Engine
@@ -49,7 +50,11 @@ def main() -> None:
     layout.set_up()
     t = layout.interface(st.session_state.get("corpus_language"))
     layout.masthead(t)
-    page = navigation.draw(t)
+    page = navigation.draw(t, law=access.is_offered())
+    if page == navigation.LAW:  # before the index is opened: whoever has none brings it in there
+        library = import_module("indexes.cli.library").ServerLibrary()
+        import_module("rag.ui.pages.law.page").render(library, t)
+        return
     header = begin(t) if page == navigation.ASK else None
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
@@ -73,9 +78,7 @@ def main() -> None:
 
         handed = (partial(engine_cache.held_out_questions, index, version, held_out),)
     elif page == navigation.QUALITY:
-        from indexes.cli import results
-
-        handed = (partial(results.read_results, index),)
+        handed = (partial(import_module("indexes.cli.results").read_results, index),)
     elif page in (navigation.ASK, navigation.ABOUT):
         answers = engine_cache.answers(index, version, engine)
         handed = (answers, feedback_store, *([header] if header is not None else []))

@@ -72,10 +72,12 @@ def _import(parsed: argparse.Namespace) -> None:
     imported = prepared(bring_in(parsed), parsed)
     corpus, source, totals = imported.corpus, imported.source, imported.counts()
     building = replace(building, lending=read_lending_corpora(parsed.lent, corpus.card.language))
-    name = corpus.card.name
-    with versions.new_corpus(name, replace=parsed.replace) as place:
-        imported.keep(place)
-    say(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {paths.corpus_folder(name)}")
+    name, kept = corpus.card.name, "not kept: a dry run"
+    if not parsed.dry_run:
+        with versions.new_corpus(name, replace=parsed.replace) as place:
+            imported.keep(place)
+        kept = f"kept in {paths.corpus_folder(name)}"
+    say(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, {kept}")
     published = registry.SOURCES[source].published
     for what, found in totals.items():
         published_count = f"   (published: {published[what]:,})" if what in published else ""
@@ -86,10 +88,22 @@ def _import(parsed: argparse.Namespace) -> None:
         say(f"  {line}")
     for line in imported.report.losses():
         say(f"WARNING {line}", error=True)
-    if parsed.build:
+    if parsed.dry_run:
+        _print(_previewed(corpus))
+    elif parsed.build:
         _build_index(corpus, name, building, parsed.keep)
     else:
         say(f"next: {paths.rebuild(name)}")
+
+
+PREVIEWED, SHORT = 10, 300  # articles that a dry run shows; characters of each
+
+
+def _previewed(corpus: Corpus) -> Iterator[str]:
+    for article in corpus.articles[:PREVIEWED]:
+        place = " > ".join(filter(None, (article.code, *article.headings, article.article_no)))
+        text = " ".join(article.text.split())
+        yield f"\n[{article.id}] {place}\n{text[:SHORT]}{'…' if len(text) > SHORT else ''}"
 
 
 def _print(lines: Iterator[str]) -> None:

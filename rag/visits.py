@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from rag.answer.generation.rate_limit import Rate, RateLimits
@@ -17,6 +17,7 @@ FEEDBACK = "PANDECT_FEEDBACK_PER_ADDRESS"
 MESSAGES = "PANDECT_MESSAGES_PER_ADDRESS"
 # a class or a library behind one address searches on: five people who click as fast as a socket may
 _USUAL = {SEARCHES: "120/minute", FEEDBACK: "50/hour", MESSAGES: "600/minute"}
+PASSWORDS = Rate(10, 3600.0)  # attempts at the operator's password
 _PORT = re.compile(r"(\[[^\]]+\]|[^:]+)(?::\d+)?")  # [2001:db8::1]:4711, 192.0.2.7:4711
 _NETWORK = 64  # bits of an IPv6 address that a household is given; whoever has one has 2**64 more
 
@@ -29,6 +30,7 @@ class Visits:
     feedback: RateLimits
     messages: Rate | None  # of all its sockets together
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()  # whose header is read, besides this machine's
+    passwords: RateLimits = field(default_factory=lambda: RateLimits(per_address=PASSWORDS))
 
     def address(self, peer: str | None, sent: Sequence[str]) -> str | None:
         """Return where a person asks from; None where that cannot be told: on this machine.
@@ -38,9 +40,12 @@ class Visits:
         proxy itself saw. Anybody may send a header: it is read of connections from this machine and from
         PANDECT_PROXIES alone.
         """
-        if not sent or not self._is_proxy(peer):
-            return network(peer)
-        return network(sent[-1].rpartition(",")[2].strip())
+        told = self.proxied(peer, sent)
+        return network(peer if told is None else told.rpartition(",")[2].strip())
+
+    def proxied(self, peer: str | None, sent: Sequence[str]) -> str | None:
+        """Return what this machine or a proxy of the host sent in a header; None of whoever else sent it."""
+        return sent[-1] if sent and self._is_proxy(peer) else None
 
     def _is_proxy(self, peer: str | None) -> bool:
         if peer is None:  # this machine

@@ -198,6 +198,7 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     new.add_argument("--name", help="of the corpus: small letters, digits, hyphens; else from the files")
     _flag(new, "--replace", "take the place of a corpus of the same name")
     _flag(new, "--build", "build the index right away")
+    _flag(new, "--dry-run", "say what would be kept, with its first articles; write nothing")
     _reading(new)
     _reading(update)
     _flag(update, "--dry-run", "say what would change, write nothing")

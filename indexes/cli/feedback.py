@@ -91,19 +91,29 @@ def feedback(parsed: argparse.Namespace) -> Iterator[str]:
         yield from _counts(list(store.words()))
 
 
-def _export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[str]:
+def annotated_of(name: str, words: Iterable[FeedbackEntry]) -> FeedbackExport:
+    """Turn what was said of an index into annotated questions of its corpus."""
     folder, _ = locate(name)
     corpus = read(folder / "corpus")
     # the index that ships is opened as builtin and named by its card, which had another name before
     of = {name, corpus.card.name, *((FORMER,) if name == BUILTIN else ())}
-    made = annotated((word for word in words if word.index in of), {a.id for a in corpus.articles})
-    lines = []
-    for question, wrong in made.questions:  # "negatives" is the column that BSARD's hard negatives come in
+    return annotated((word for word in words if word.index in of), {a.id for a in corpus.articles})
+
+
+def lines(questions: Iterable[tuple[Question, tuple[str, ...]]]) -> str:
+    """Return annotated questions as a file for `import --option questions=FILE`."""
+    said = []
+    for question, wrong in questions:  # "negatives" is the column that BSARD's hard negatives come in
         record = {**question_record(question), **({"negatives": wrong} if wrong else {})}
-        lines.append(json.dumps(record, ensure_ascii=False) + "\n")
+        said.append(json.dumps(record, ensure_ascii=False) + "\n")
+    return "".join(said)
+
+
+def _export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[str]:
+    made = annotated_of(name, words)
     try:
         with file.open("x", encoding="utf-8") as out:
-            out.writelines(lines)
+            out.write(lines(made.questions))
     except FileExistsError:
         raise BadInput(f"{file}: is there already. Give the name of a new file.") from None
     except OSError as error:

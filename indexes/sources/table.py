@@ -14,6 +14,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.formats import parquet
 from indexes.formats.csv import rows
 from indexes.formats.jsonl import records
+from indexes.formats.validation import Inspection
 from indexes.sources.source import Reading, Records, Source
 from rag.errors import BadInput
 
@@ -72,6 +73,18 @@ def read(
         needed = ("id", "question")
         question_rows = _mapped(Path(questions), asking, needed, reading, delimiter, prefix=f"{_QUESTIONS}.")
     return reading.corpus(path.name.split(".")[0], numbered, question_rows, path=path)
+
+
+def columns(path: Path) -> tuple[str, ...]:
+    """Return the columns of a table, or the keys of its first record; () where it has no row."""
+    inspection = Inspection(lenient=True)
+    if _is_csv(path):
+        found = rows(path, inspection)
+    elif path.suffix == ".parquet":
+        found = parquet.rows(path, inspection)
+    else:
+        found = records(path, inspection)
+    return tuple(next((row for _, row in found), {}))
 
 
 def _mapped(

@@ -21,6 +21,7 @@ from rag.engine.law_in_use import LawInUse
 from rag.errors import PandectError, log_failure
 from rag.types import Question
 from rag.ui import visits
+from rag.ui.pages.law import access
 
 if TYPE_CHECKING:
     from rag.answer.generation.writer import ModelWriter
@@ -71,6 +72,7 @@ def check_settings() -> None:
 
     feedback()
     visits.visits()
+    access.password()
     secrets = _secrets()
     writer = read(os.environ, secrets)
     if writer is not None:

@@ -17,6 +17,7 @@ COMPARE = "compare"  # this and the next are reached from "About"
 QUALITY = "quality"
 ABOUT = "about"
 SHEET = "sheet"  # reached from the articles that it prints
+LAW = "law"  # reached by its address, and there only for whoever runs the site
 TITLES = {
     ASK: N_("Ask"),
     BROWSE: N_("Browse the codes"),
@@ -24,13 +25,19 @@ TITLES = {
     QUALITY: N_("Quality"),
     ABOUT: N_("About"),
     SHEET: N_("One-page sheet"),
+    LAW: N_("The law of this server"),
 }
 
 
-def draw(t: Interface) -> str:
-    """Draw the links and return the name of the page that is open; "" is "Ask"."""
+def draw(t: Interface, *, law: bool = False) -> str:
+    """Draw the links and return the name of the page that is open; "" is "Ask".
+
+    `law` tells whether the page for operators is there.
+    """
     all_of_them = {}
     for name, message in TITLES.items():
+        if name == LAW and not law:
+            continue
         title = t(message) if name else "Pandect"
         all_of_them[name] = st.Page(_stand_for(name), title=title, url_path=name, default=not name)
     chosen = st.navigation(list(all_of_them.values()), position="hidden")

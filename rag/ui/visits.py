@@ -21,6 +21,13 @@ def address() -> str | None:
     return visitor(st.context.ip_address, lambda header: st.context.headers.get_all(header))
 
 
+def proxied(header: str) -> str | None:
+    """Return what this machine or a proxy of the host sends in a header; None of whoever else sends it."""
+    if not header:
+        return None
+    return visits().proxied(st.context.ip_address, st.context.headers.get_all(header))
+
+
 def visitor(peer: str | None, headers: Callable[[str], Sequence[str]]) -> str | None:
     """Return whose connection it is, by its other end and its headers, see `Visits.address`."""
     header = os.environ.get(HEADER, "").strip()

@@ -5,6 +5,7 @@ import streamlit as st
 from rag.corpus.quality import QualityResults
 from rag.ui import layout
 from rag.ui.pages import about, ask, browse, quality, sheet
+from rag.ui.pages.law import page as law
 from tests.fakes.pages.ui_engine import ENGINES
 
 
@@ -31,6 +32,8 @@ match st.session_state["page"]:
         )
     case "sheet":
         sheet.render(engine, words)
+    case "law":
+        law.render(st.session_state["library"], words)
     case "beside":  # all but the first, one below the other
         browse.render(engine, words)
         quality.render(engine, words, results)

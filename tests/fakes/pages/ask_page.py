@@ -12,6 +12,8 @@ from rag.feedback import Feedback
 from rag.ui import layout
 from rag.ui.components import notices
 from rag.ui.pages import about, ask, browse, compare, quality
+from rag.ui.pages.law import page as law
+from tests.fakes.pages import law_library
 from tests.fakes.pages.ui_answers import ANSWER_ENGINES, ANSWERS
 
 
@@ -39,6 +41,8 @@ match st.query_params.get("page"):
         browse.render(engine, words)
     case "compare":
         compare.render(engine, words)
+    case "law":
+        law.render(law_library.of_address(), words)
     case "quality":
         quality.render(engine, words, broken if "broken" in st.query_params else lambda: None)
     case _:

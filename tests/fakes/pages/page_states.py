@@ -176,6 +176,16 @@ def _names_a_code(page: Page) -> None:
     box.press("Enter")
 
 
+def _presses(key: str) -> Callable[[Page], None]:
+    return lambda page: page.locator(f".st-key-{key} button").click()
+
+
+def _names_a_table(page: Page) -> None:
+    box = page.locator(".st-key-law-path input")
+    box.fill("/srv/law.csv")
+    box.press("Enter")
+
+
 def _searches_within(page: Page) -> None:
     box = page.get_by_role("textbox", name="Chercher dans ce code")
     box.fill("clôture")
@@ -270,6 +280,14 @@ FAKE: dict[str, State] = {
     "about-judge": State("?page=about&answers=withheld", ".pd-about >> nth=5"),
     "unmeasured": State("?page=quality", ".stCode"),
     "unreadable": State("?page=quality&broken=yes", ".pd-whole"),
+    "law-login": State("?page=law&library=login", ".st-key-operator_password"),
+    "law": State("?page=law", ".st-key-law-of-mare"),
+    "law-removing": State("?page=law", ".st-key-law-keep", _presses("law-removing-of-mare")),
+    "law-columns": State("?page=law", ".st-key-law-columns", _names_a_table),
+    "law-preview": State("?page=law&library=previewed", ".st-key-law-install"),
+    "law-running": State("?page=law&library=running", ".stProgress"),
+    "law-failed": State("?page=law&library=failed", ".pd-whole[open]"),
+    "law-said": State("?page=law", ".st-key-law-accept", _presses("law-look")),
     "no-index": State("?engine=missing", ".pd-box"),
 }
 OFFLINE = "offline"  # the server is killed for it: test_accessibility.py has a test of its own

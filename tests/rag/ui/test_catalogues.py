@@ -23,7 +23,7 @@ SAME = {  # words that a language shares with English, on purpose; months are an
         "Source",
         "Licence",
     }
-    | {"Index", "national", "one article", "code {code}"},
+    | {"Index", "national", "one article", "code {code}", "one minute", "One version"},
     "nl": {"Index", "Index: {name}, version {version}", "code {code}"},
     "de": {"Index", "System", "national", "regional", "Index: {name}, version {version}"},
     "it": {"no"},

@@ -1,0 +1,72 @@
+"""Law that is to be brought in: where it is, what it is, and which column of it is what."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import streamlit as st
+
+from rag.errors import PandectError
+from rag.library import ImportRequest, Library
+from rag.ui.html import Html, tag
+from rag.ui.i18n import CONVENTIONS, LANGUAGES, Interface
+from rag.ui.pages.law.jobs import attempt, button
+
+ASKED = ("id", "code", "article_no", "headings", "text", "url", "valid_from", "valid_to")  # others: --column
+
+
+def draw(library: Library, t: Interface, *, running: bool) -> None:
+    """Draw the form; what it begins reads the law and shows ten articles, before anything is written."""
+    st.html(tag("h3", t("Bring law in"), class_="pd-law-part"))
+    place = st.text_input(
+        t("A file or folder of this server, or an address"), key="law-path", placeholder="/srv/law.csv"
+    )
+    sent = st.file_uploader(t("Or a small file of yours, 1 MB at most"), key="law-upload")
+    # Streamlit says this in English only; a catalogue holds no markup, so nothing can end the style
+    st.html(Html(f'<style>.st-key-law-upload button::after {{ content: "{t("Choose a file")}"; }}</style>'))
+    sha256 = ""
+    if place.startswith(("http://", "https://")):
+        sha256 = st.text_input(t("SHA-256 of the file at this address"), key="law-sha256")
+    name = st.text_input(t("Short name: small letters, digits, hyphens"), key="law-name")
+    title = st.text_input(t("Title, as readers see it"), key="law-title")
+    language = st.selectbox(
+        t("Language of the law"), list(LANGUAGES), format_func=lambda code: LANGUAGES[code], index=None,
+        placeholder="", key="law-language",
+    )  # fmt: skip
+    day = st.date_input(t("Law as of"), value=None, format=CONVENTIONS[t.language].entry, key="law-date",
+                        min_value=date(1500, 1, 1))  # fmt: skip
+    licence = st.text_input(t("Licence"), key="law-licence")
+    try:
+        path = library.upload(sent.name, sent.getvalue()) if sent is not None else place.strip()
+        columns = _columns(library, path, t)
+    except (PandectError, OSError) as error:
+        st.html(tag("p", str(error), class_="pd-notice", role="alert", lang="en"))
+        return
+    replace = st.checkbox(t("Take the place of the law of this name"), key="law-replace")
+    card = {
+        "title": title,
+        "language": language or "",
+        "licence": licence,
+        "law-date": day.isoformat() if day else "",
+    }
+    request = ImportRequest(path, name.strip(), sha256.strip(), columns, card, replace)
+    given = library.preview, request
+    button(t("Look at it first"), "preview", attempt, *given, type="primary", disabled=running)
+
+
+def _columns(library: Library, path: str, t: Interface) -> dict[str, str]:
+    """Draw which column fills which field, where a table names its columns; return those that were chosen."""
+    found = library.columns(path) if path else ()
+    if not found or {"id", "code", "text"} <= set(found):  # they are called as they must be
+        return {}
+    st.html(
+        tag("p", t("Which column is what? Those of the same name are taken as they are."), class_="pd-hint")
+    )
+    chosen: dict[str, str] = {}
+    with st.container(key="law-columns", horizontal=True):
+        for field in ASKED:
+            at = found.index(field) if field in found else None
+            column = st.selectbox(field, found, index=at, placeholder="", key=f"law-column-{field}")
+            if column is not None and column != field:
+                chosen[field] = column
+    return chosen

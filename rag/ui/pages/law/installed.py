@@ -1,0 +1,126 @@
+"""The law that is installed: what each is, which version is in use, and what may be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import streamlit as st
+
+from rag.library import Command, InstalledLaw, InstalledVersion, Library
+from rag.ui.html import Html, folded, rows, tag
+from rag.ui.i18n import Interface
+from rag.ui.pages.law.jobs import attempt, button
+
+MB = 1e6
+_REMOVING = "law_removing"  # in the session: the name that was asked for once
+
+
+def draw(library: Library, laws: Sequence[InstalledLaw], t: Interface, *, running: bool) -> None:
+    """Draw all of it; while a job runs, nothing else can be begun."""
+    st.html(tag("h3", t("What is installed"), class_="pd-law-part"))
+    opened = library.opened()
+    for law in laws:
+        with st.container(border=True, key=f"law-of-{law.name}"):
+            st.html(_card(law, t, opened=law.name == opened))
+            with st.container(horizontal=True):
+                _actions(library, law, t, running=running)
+            if st.session_state.get(_REMOVING) == law.name:
+                _ask_again(library, law, t, opened=law.name == opened, running=running)
+
+
+def _card(law: InstalledLaw, t: Interface, *, opened: bool) -> Html:
+    mark = tag("span", t("This page opens it"), class_="pd-badge") if opened else ""
+    title = tag("h4", law.title or law.name, " ", mark)
+    problem = tag("p", law.problem, class_="pd-notice", lang="en") if law.problem else ""
+    unbuilt = "" if law.built else tag("p", t("It was imported and is not built: no page can open it yet."))
+    return tag(
+        "div", title, unbuilt, problem, rows(_facts(law, t)), _versions(law.versions, t), class_="pd-law"
+    )
+
+
+def _facts(law: InstalledLaw, t: Interface) -> Iterator[tuple[str, str]]:
+    yield t("Short name"), law.name
+    if law.law_dates:
+        yield t("Law as of"), t.span(law.law_dates)
+    if law.licence:
+        yield t("Licence"), law.licence
+    if law.built and not law.problem:
+        yield t("Articles"), t.number(law.articles)
+        yield t("Questions"), t.number(law.questions)
+        yield (
+            t("Ranked by"),
+            t("shared words and meaning ({encoder})", encoder=law.encoder)
+            if law.encoder
+            else t("shared words"),
+        )
+        yield t("Learned fusion"), t("yes") if law.learned else t("no")
+    yield t("Size on disk"), t("{number} MB", number=t.decimal(law.size / MB, 1))
+
+
+def _versions(versions: Sequence[InstalledVersion], t: Interface) -> Html | str:
+    if not versions:
+        return ""
+    lines = []
+    for each in versions:
+        count = (
+            t("It cannot be read")
+            if each.articles is None
+            else t.n("one article", "{count} articles", each.articles)
+        )
+        use = tag("strong", t("in use")) if each.in_use else ""
+        lines.append(
+            tag(
+                "tr",
+                tag("th", tag("code", each.name), scope="row"),
+                *(tag("td", cell) for cell in (count, each.changes, use)),
+            )
+        )
+    label = t.n("One version", "{count} versions", len(versions))
+    table = tag(
+        "div",
+        tag("table", tag("tbody", *lines)),
+        class_="pd-table",
+        tabindex="0",
+        role="region",
+        aria_label=label,
+    )
+    return folded(label, table, class_="pd-more")
+
+
+def _actions(library: Library, law: InstalledLaw, t: Interface, *, running: bool) -> None:
+    def begin(label: str, command: Command, version: str = "") -> None:
+        given = library.begin, command, law.name, version
+        button(label, f"{command}-of-{law.name}", attempt, *given, disabled=running)
+
+    if law.built:
+        begin(t("Check it"), Command.CHECK)
+    if law.shipped:
+        return
+    begin(t("Build it"), Command.BUILD)
+    others = [each.name for each in law.versions if not each.in_use and each.articles is not None]
+    if others:
+        with st.popover(t("Another version")):
+            label, key = t("Another version"), f"law-version-of-{law.name}"
+            version = st.radio(label, others, label_visibility="collapsed", key=key)
+            begin(t("Bring it into use"), Command.ROLL_BACK, version or "")
+    button(t("Remove it"), f"removing-of-{law.name}", _removing, law.name, disabled=running)
+
+
+def _removing(name: str | None) -> None:
+    st.session_state[_REMOVING] = name
+
+
+def _remove(library: Library, name: str) -> None:
+    _removing(None)
+    attempt(library.begin, Command.REMOVE, name)
+
+
+def _ask_again(library: Library, law: InstalledLaw, t: Interface, *, opened: bool, running: bool) -> None:
+    said = t("The law {name} and all its versions will be gone. Nothing brings them back.", name=law.name)
+    serving = t("This page goes on with it until the server is started again.") if opened else ""
+    st.html(tag("p", t.sentences(said, serving), class_="pd-notice", role="alert"))
+    with st.container(horizontal=True):
+        button(
+            t("Remove {name} for good", name=law.name), "remove", _remove, library, law.name, disabled=running
+        )
+        button(t("Keep it"), "keep", _removing, None)

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from rag.errors import BadSetting
+from rag.library import Command, ImportRequest
+from rag.ui import visits
+from rag.ui.pages.law import access
+from rag.visits import PASSWORDS
+from tests.fakes.pages.any_page_driver import SCRIPT
+from tests.fakes.pages.ask_page_driver import body, checked, press
+from tests.fakes.pages.law_library import JOBS, PASSWORD, FakeLibrary
+from tests.paths import ROOT
+from tests.rag.ui.test_visits import Context
+
+
+@pytest.fixture(autouse=True)
+def operated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(access.PASSWORD, PASSWORD)
+    visits.visits.clear()
+
+
+def open_law(library: FakeLibrary, *, known: bool = True) -> AppTest:
+    app = AppTest.from_file(SCRIPT, default_timeout=30)
+    app.session_state["page"] = "law"
+    app.session_state["library"] = library
+    if known:
+        app.session_state["operator"] = access._hash(PASSWORD)
+    app.context["locale"] = "en-GB"
+    return checked(app.run())
+
+
+def log_in(app: AppTest, typed: str) -> AppTest:
+    app.text_input(key="operator_password").set_value(typed)
+    return checked(app.button[0].click().run())
+
+
+def alert(app: AppTest) -> str:
+    [said] = [p for p in body(app).all("p") if p.attributes.get("role") == "alert"]
+    return said.text
+
+
+def test_nobody_sees_the_page_without_the_password() -> None:
+    app = open_law(FakeLibrary(), known=False)
+    assert "Le droit" not in body(app).text
+    assert not app.selectbox
+
+    assert alert(log_in(app, "another password")) == "That is not the password."
+    assert "Le <b>droit</b> de la mare" in body(log_in(app, PASSWORD)).text
+    assert "Le droit" not in body(press(app, "operator-out")).text
+
+
+def test_wrong_passwords_end_for_an_address_and_not_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visits, "address", lambda: "192.0.2.7")
+    app = open_law(FakeLibrary(), known=False)
+    for _ in range(PASSWORDS.calls):
+        assert alert(log_in(app, "another password")) == "That is not the password."
+    assert alert(log_in(app, PASSWORD)).startswith("Too many attempts. Try again in 60 min")
+    monkeypatch.setattr(visits, "address", lambda: None)  # this machine has a count of its own
+    assert "Le <b>droit</b> de la mare" in body(log_in(app, PASSWORD)).text
+
+
+@pytest.mark.slow
+def test_a_password_that_was_changed_lets_nobody_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_law(FakeLibrary())
+    monkeypatch.setenv(access.PASSWORD, "another password")
+    assert "Le droit" not in body(checked(app.run())).text
+
+
+@pytest.mark.parametrize(
+    ("peer", "sent", "offered"),
+    [
+        (None, ["anne"], True),
+        ("10.0.0.1", ["anne"], True),
+        ("10.0.0.1", [" "], False),
+        ("10.0.0.1", [], False),
+        ("192.0.2.7", ["anne"], False),  # anybody may send one
+    ],
+)
+def test_a_header_is_believed_of_proxies_alone(
+    peer: str | None, sent: list[str], offered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(access.PASSWORD)
+    monkeypatch.setenv(access.HEADER, "X-Operator")
+    monkeypatch.setenv("PANDECT_PROXIES", "10.0.0.0/24")
+    monkeypatch.setattr("rag.ui.visits.st.context", Context(peer, x_operator=sent))
+    assert access.is_offered() is offered
+    monkeypatch.delenv(access.HEADER)
+    assert not access.is_offered()
+
+
+def test_a_short_password_offers_nothing_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(access.PASSWORD, "short")
+    assert not access.is_offered()
+    with pytest.raises(BadSetting, match="PANDECT_OPERATOR_PASSWORD: 5 characters came; give 12 or more"):
+        access.password()
+
+
+def test_what_is_installed_is_told_as_text() -> None:
+    said = body(open_law(FakeLibrary()))
+
+    assert [h.text.strip() for h in said.all("h4")][:4] == [
+        "Le droit de tous", "Le <b>droit</b> de la mare This page opens it", "Le droit neuf", "usagé",
+    ]  # fmt: skip
+    assert (
+        "from 1 January 2025 to 1 January 2026" in said.text
+        or "1 January 2025 to 1 January 2026" in said.text
+    )
+    assert "12.3 MB" in said.text
+    assert "not built" in said.text
+    assert "manifest.json is missing" in said.text
+    assert [row.text for row in said.all("tr")][:2] == [
+        "202611022,889 articles3 changed",
+        "202611012,880 articlesin use",
+    ]
+
+
+@pytest.mark.slow
+def test_each_button_begins_its_command() -> None:
+    library = FakeLibrary()
+    app = open_law(library)
+    assert not [b.key for b in app.button if b.key and b.key.endswith("-of-builtin") and "check" not in b.key]
+    for key in ("check-of-builtin", "build-of-neuf", "rollback-of-mare"):
+        press(app, f"law-{key}")
+
+    assert library.done == [
+        (Command.CHECK, "builtin", ""), (Command.BUILD, "neuf", ""), (Command.ROLL_BACK, "mare", "20261102"),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_removing_is_asked_twice() -> None:
+    library = FakeLibrary()
+    app = press(open_law(library), "law-removing-of-mare")
+    assert "until the server is started again" in body(app).text
+    press(app, "law-keep")
+    assert library.done == []
+    press(press(app, "law-removing-of-mare"), "law-remove")
+    assert library.done == [(Command.REMOVE, "mare", "")]
+
+
+def test_law_is_looked_at_with_its_columns_before_it_is_imported() -> None:
+    library = FakeLibrary()
+    app = open_law(library)
+    assert not [box for box in app.selectbox if (box.key or "").startswith("law-column")]
+    app.text_input(key="law-path").set_value("/srv/law.csv")
+    assert "'' cannot name a corpus" in body(press(checked(app.run()), "law-preview")).text
+    for key, value in (("name", "mare"), ("title", "La mare"), ("licence", "CC0-1.0")):
+        app.text_input(key=f"law-{key}").set_value(value)
+    app.selectbox(key="law-language").set_value("fr")
+    app.selectbox(key="law-column-id").set_value("nr")
+    app.selectbox(key="law-column-code").set_value("loi")
+    press(app, "law-preview")
+
+    card = {"title": "La mare", "language": "fr", "licence": "CC0-1.0", "law-date": ""}
+    assert library.done == [
+        (ImportRequest("/srv/law.csv", "mare", "", {"id": "nr", "code": "loi"}, card, False),)
+    ]
+    library.now = JOBS["previewed"]
+    app = checked(app.run())
+    assert "La pêche est <b>permise</b>." in body(app).text
+    press(app, "law-install")
+    assert library.done[1:] == [("install",)]
+
+
+@pytest.mark.slow
+def test_while_a_job_runs_it_can_be_stopped_and_nothing_else_begun() -> None:
+    library = FakeLibrary(JOBS["running"])
+    app = open_law(library)
+    begins = [b for b in app.button if b.key not in ("law-stop", "operator-out", "law-look")]
+    assert begins
+    assert all(b.disabled for b in begins)
+    assert "It was stopped." in body(press(app, "law-stop")).text
+    library.now = JOBS["failed"]
+    assert "error: law.csv:3: no text" in body(checked(app.run())).text
+
+
+@pytest.mark.slow
+def test_what_was_said_is_counted_and_each_question_is_looked_at() -> None:
+    app = open_law(FakeLibrary())
+    assert "It answers my question3It is the wrong article1" in body(app).text
+    app = press(app, "law-look")
+    assert "Puis-je pêcher ?" in body(app).text
+    app = press(press(app, "law-accept"), "law-refuse")
+    assert "No question waits for a look." in body(app).text
+    assert [b.proto.label for b in app.get("download_button")] == ["Save one annotated question"]
+
+
+@pytest.mark.parametrize("offered", [True, False])
+def test_the_address_is_there_only_with_a_setting(
+    offered: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    addresses: list[str] = []
+    navigation = st.navigation
+
+    def listed(pages: list[st.Page], **given: Any) -> object:
+        addresses.extend(page.url_path for page in pages)
+        return navigation(pages, **given)
+
+    monkeypatch.setattr(st, "navigation", listed)
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
+    monkeypatch.setenv("PANDECT_INDEX", "nothing-here")
+    if not offered:
+        monkeypatch.delenv(access.PASSWORD)
+    checked(AppTest.from_file(ROOT / "app.py", default_timeout=60).run())
+    assert ("law" in addresses) is offered
+    assert "browse" in addresses
