@@ -58,6 +58,7 @@ HELP = "pd-help"  # where those who can help stand; nothing where the corpus nam
 # What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.layout`).
 _SPOKEN = {
     "pages": N_("Pages"),
+    "file": N_("Choose a file"),
     "offline": N_(
         "No connection. What you see and what you wrote stay here; the page tries again by itself."
     ),

@@ -98,6 +98,11 @@ if (!window.pandectListens) {
       Object.assign(one.dataset, {said, english});
       if (label !== said) one.setAttribute("aria-label", said);
     }
+    for (const zone of document.querySelectorAll("[data-testid=stFileUploaderDropzone]")) {
+      if (zone.getAttribute("role") !== "group") zone.setAttribute("role", "group");  // it has a name
+      const choose = zone.querySelector("button");
+      if (choose && choose.getAttribute("aria-label") !== spoken.file) choose.setAttribute("aria-label", spoken.file);
+    }
   };
   const offline = document.createElement("p");
   offline.className = "pd-offline";

@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag.errors import PandectError
 from rag.library import ImportRequest, Library
-from rag.ui.html import Html, tag
+from rag.ui.html import tag
 from rag.ui.i18n import CONVENTIONS, LANGUAGES, Interface
 from rag.ui.pages.law.jobs import attempt, button
 
@@ -22,8 +22,6 @@ def draw(library: Library, t: Interface, *, running: bool) -> None:
         t("A file or folder of this server, or an address"), key="law-path", placeholder="/srv/law.csv"
     )
     sent = st.file_uploader(t("Or a small file of yours, 1 MB at most"), key="law-upload")
-    # Streamlit says this in English only; a catalogue holds no markup, so nothing can end the style
-    st.html(Html(f'<style>.st-key-law-upload button::after {{ content: "{t("Choose a file")}"; }}</style>'))
     sha256 = ""
     if place.startswith(("http://", "https://")):
         sha256 = st.text_input(t("SHA-256 of the file at this address"), key="law-sha256")

@@ -1,0 +1,88 @@
+"""The page for operators in a browser: from a password to a law that is searched, and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fakes.pages.browser import CHROMIUM, ask, at_rest, choose, served, visit
+from tests.fakes.pages.law_library import PASSWORD
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
+]
+LAW = "nr,loi,contenu\n1,Code de la mare,La pêche est permise.\n2,Code de la mare,Les canards passent.\n"
+
+
+def press(page: Page, key: str) -> None:
+    page.locator(f".st-key-law-{key} button").click()
+
+
+def done(page: Page, title: str) -> None:
+    """Wait until a command has ended well."""
+    box = page.locator(".st-key-law-job .pd-box", has_text=title)
+    box.filter(has_text="C’est fait.").wait_for()
+    at_rest(page)
+
+
+def test_an_operator_brings_law_in_opens_it_goes_back_and_removes_it(
+    browser: Browser, tmp_path: Path
+) -> None:
+    law = tmp_path / "law.csv"
+    law.write_text(LAW, encoding="utf-8")
+    settings = {"PANDECT_HOME": str(tmp_path / "home"), "PANDECT_INDEX": "mare"}
+    with (
+        served(ROOT / "app.py", tmp_path, PANDECT_OPERATOR_PASSWORD=PASSWORD, **settings) as server,
+        visit(browser, f"{server.url}/law") as page,
+    ):
+        page.get_by_label("Mot de passe").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        page.locator(".st-key-law-upload input").set_input_files(law)
+        page.locator(".st-key-law-columns").wait_for()
+        for field, column in (("id", "nr"), ("code", "loi"), ("text", "contenu")):
+            box = page.locator(f".st-key-law-column-{field} input")
+            choose(page, box, page.get_by_role("option", name=column, exact=True))
+        choose(page, page.locator(".st-key-law-language input"), page.get_by_role("option", name="Français"))
+        at_rest(page)
+        page.locator(".st-key-law-name input").fill("mare")  # and pressed at once
+        press(page, "preview")
+        page.locator(".st-key-law-job pre", has_text="[1] Code de la mare").wait_for()
+        assert not (tmp_path / "home" / "corpora").exists()
+        press(page, "install")
+        done(page, "Importation de mare")
+        press(page, "build-of-mare")
+        done(page, "Construction de mare")
+        assert page.locator(".st-key-law-of-mare tr").count() == 2
+        page.locator(".st-key-law-of-mare .stPopover button").click()
+        press(page, "rollback-of-mare")
+        done(page, "Changement de version de mare")
+        with visit(browser, server.url) as visitor:
+            ask(visitor, "Puis-je pêcher ?")
+            visitor.locator(".pd-card", has_text="La pêche est permise").first.wait_for()
+        press(page, "removing-of-mare")
+        press(page, "remove")
+        done(page, "Suppression de mare")
+        assert page.locator(".st-key-law-of-mare").count() == 0
+        assert [each.name for each in (tmp_path / "home" / "indexes").iterdir()] == []
+        assert PASSWORD not in server.said()
+
+
+def test_without_the_setting_the_address_is_like_any_that_is_not_there(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with served(ROOT / "app.py", tmp_path) as server:
+        shown = []
+        for name in ("law", "no-such-page"):
+            with visit(browser, f"{server.url}/{name}") as page:
+                page.locator(".st-key-examples button").first.wait_for()
+                at_rest(page)
+                shown.append(page.locator("body").inner_text())
+        assert shown[0].replace("/law", "") == shown[1].replace("/no-such-page", "")
