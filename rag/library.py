@@ -19,7 +19,6 @@ class InstalledVersion:
     name: str
     in_use: bool
     articles: int | None = None  # None: it cannot be read
-    built: str = ""  # ISO 8601, UTC
     changes: str = ""  # against the version before, in few words
 
 

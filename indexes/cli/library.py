@@ -207,9 +207,7 @@ def _version(found: history.Version) -> InstalledVersion:
     if found.manifest is None:
         return InstalledVersion(found.name, found.in_use)
     changes = found.changes.brief() if found.changes is not None else ""
-    return InstalledVersion(
-        found.name, found.in_use, found.manifest.corpus["articles"], found.manifest.built, changes
-    )
+    return InstalledVersion(found.name, found.in_use, found.manifest.corpus["articles"], changes)
 
 
 def _size(name: str) -> int:
@@ -250,18 +248,18 @@ def _said() -> list[str]:
 def _running() -> bool:
     """Tell whether a job holds the lock: the system frees it when the last process of it has ended."""
     try:
-        os.close(_lock())
+        os.close(_lock(shared=True))
     except BlockingIOError:
         return True
     return False
 
 
-def _lock() -> int:
+def _lock(*, shared: bool = False) -> int:
     import fcntl  # POSIX alone has it; reading an index does not need it
 
     handle = os.open(_folder() / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
         raise
@@ -271,10 +269,16 @@ def _lock() -> int:
 def _start(command: Command, name: str, arguments: Sequence[str]) -> None:
     folder = _folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        lock = _lock()
-    except BlockingIOError:
-        raise BadInput("another command of this page is running: wait until it ends, or stop it") from None
+    for look in reversed(range(5)):
+        try:
+            lock = _lock()
+            break
+        except BlockingIOError:  # a job, or for an instant somebody who asks whether there is one
+            if not look:
+                raise BadInput(
+                    "another command of this page is running: wait until it ends, or stop it"
+                ) from None
+            time.sleep(0.05)
     try:
         for former in ("job.json", "status"):
             (folder / former).unlink(missing_ok=True)

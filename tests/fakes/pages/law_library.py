@@ -17,7 +17,7 @@ from rag.ui.pages.law import access
 
 PASSWORD = "a fake password"  # noqa: S105
 VERSIONS = (
-    InstalledVersion("20261102", False, 2889, "2026-11-02", "3 changed"),
+    InstalledVersion("20261102", False, 2889, "3 changed"),
     InstalledVersion("20261101", True, 2880),
     InstalledVersion("20261001", False),
 )

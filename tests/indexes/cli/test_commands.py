@@ -139,6 +139,18 @@ def test_what_is_refused_names_what_to_type(capsys: Screen, law: Path, tmp_path:
     assert "has no option column" in refused(capsys, "import", law, "--column", "text=contenu")
 
 
+def test_a_dry_run_of_an_import_shows_ten_articles_and_writes_nothing(
+    capsys: Screen, law: Path, home: Path
+) -> None:
+    status, out, _ = typed(capsys, "import", law, "--dry-run", "--build")
+    assert status == 0
+    assert f"sha256 {VILLAGE.sha256[:12]}…, not kept: a dry run" in out
+    first = VILLAGE.articles[0]
+    assert f"[{first.id}] {first.code}" in out
+    assert out.count("\n[") == 10
+    assert not home.exists()
+
+
 def test_a_name_that_is_taken_is_refused_before_the_files_are_read(capsys: Screen, law: Path) -> None:
     typed(capsys, "import", law)
     (law / "articles.jsonl.gz").write_bytes(b"nonsense")

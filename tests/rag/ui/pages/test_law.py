@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from rag.errors import BadSetting
 from rag.library import Command, ImportRequest
 from rag.ui import visits
+from rag.ui.i18n import LANGUAGES, words
 from rag.ui.pages.law import access
 from rag.visits import PASSWORDS
 from tests.fakes.pages.any_page_driver import SCRIPT
@@ -25,13 +27,14 @@ def operated(monkeypatch: pytest.MonkeyPatch) -> None:
     visits.visits.clear()
 
 
-def open_law(library: FakeLibrary, *, known: bool = True) -> AppTest:
+def open_law(library: FakeLibrary, *, known: bool = True, **query: str) -> AppTest:
     app = AppTest.from_file(SCRIPT, default_timeout=30)
     app.session_state["page"] = "law"
     app.session_state["library"] = library
     if known:
         app.session_state["operator"] = access._hash(PASSWORD)
     app.context["locale"] = "en-GB"
+    app.query_params.update(query)
     return checked(app.run())
 
 
@@ -118,6 +121,14 @@ def test_what_is_installed_is_told_as_text() -> None:
         "202611022,889 articles3 changed",
         "202611012,880 articlesin use",
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_is_drawn_in_every_language(language: str) -> None:
+    app = open_law(FakeLibrary(JOBS["running"]), lang=language)
+    assert not re.search(r"{\w+}", body(app).text)
+    assert words(language)("Bring law in") in body(app).text
 
 
 @pytest.mark.slow
