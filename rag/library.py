@@ -93,7 +93,7 @@ class SaidQuestion:
     negatives: tuple[str, ...] = ()  # articles that were said not to answer it
 
 
-class Library(Protocol):
+class OperatorLibrary(Protocol):
     """The law of a server. What takes its time is begun, one job at a time, and goes on without the page.
 
     BadInput: another job runs, or what came cannot be used.

@@ -44,7 +44,7 @@ _OURS_ALONE = "PANDECT_OPERATOR_PASSWORD"
 
 
 class ServerLibrary:
-    """The law under PANDECT_HOME; a `rag.library.Library`."""
+    """The law under PANDECT_HOME; a `rag.library.OperatorLibrary`."""
 
     def installed(self) -> list[InstalledLaw]:
         """Return what there is; the index that ships is the first."""

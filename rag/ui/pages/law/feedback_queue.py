@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from rag.errors import PandectError
-from rag.library import InstalledLaw, Library, SaidQuestion
+from rag.library import InstalledLaw, OperatorLibrary, SaidQuestion
 from rag.ui.components.feedback import REASONS
 from rag.ui.html import bullets, rows, tag
 from rag.ui.i18n import Interface
@@ -16,7 +16,7 @@ from rag.ui.pages.law.jobs import button
 _QUEUE = "law_queue"  # in the session: the name of a law, what was said of it, and which was accepted
 
 
-def draw(library: Library, laws: Sequence[InstalledLaw], t: Interface) -> None:
+def draw(library: OperatorLibrary, laws: Sequence[InstalledLaw], t: Interface) -> None:
     """Draw what was said, and the questions that wait for a look."""
     st.html(tag("h3", t("What people said"), class_="pd-law-part"))
     try:
@@ -50,7 +50,11 @@ def draw(library: Library, laws: Sequence[InstalledLaw], t: Interface) -> None:
 
 
 def _look(
-    library: Library, t: Interface, name: str, waiting: list[SaidQuestion], accepted: list[SaidQuestion]
+    library: OperatorLibrary,
+    t: Interface,
+    name: str,
+    waiting: list[SaidQuestion],
+    accepted: list[SaidQuestion],
 ) -> None:
     if waiting:
         said = waiting[0]

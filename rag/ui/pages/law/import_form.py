@@ -7,7 +7,7 @@ from datetime import date
 import streamlit as st
 
 from rag.errors import PandectError
-from rag.library import ImportRequest, Library
+from rag.library import ImportRequest, OperatorLibrary
 from rag.ui.html import tag
 from rag.ui.i18n import CONVENTIONS, LANGUAGES, Interface
 from rag.ui.pages.law.jobs import attempt, button
@@ -15,7 +15,7 @@ from rag.ui.pages.law.jobs import attempt, button
 ASKED = ("id", "code", "article_no", "headings", "text", "url", "valid_from", "valid_to")  # others: --column
 
 
-def draw(library: Library, t: Interface, *, running: bool) -> None:
+def draw(library: OperatorLibrary, t: Interface, *, running: bool) -> None:
     """Draw the form; what it begins reads the law and shows ten articles, before anything is written."""
     st.html(tag("h3", t("Bring law in"), class_="pd-law-part"))
     place = st.text_input(
@@ -52,7 +52,7 @@ def draw(library: Library, t: Interface, *, running: bool) -> None:
     button(t("Look at it first"), "preview", attempt, *given, type="primary", disabled=running)
 
 
-def _columns(library: Library, path: str, t: Interface) -> dict[str, str]:
+def _columns(library: OperatorLibrary, path: str, t: Interface) -> dict[str, str]:
     """Draw which column fills which field, where a table names its columns; return those that were chosen."""
     found = library.columns(path) if path else ()
     if not found or {"id", "code", "text"} <= set(found):  # they are called as they must be

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
-from rag.library import Command, InstalledLaw, InstalledVersion, Library
+from rag.library import Command, InstalledLaw, InstalledVersion, OperatorLibrary
 from rag.ui.html import Html, folded, rows, tag
 from rag.ui.i18n import Interface
 from rag.ui.pages.law.jobs import attempt, button
@@ -15,7 +15,7 @@ MB = 1e6
 _REMOVING = "law_removing"  # in the session: the name that was asked for once
 
 
-def draw(library: Library, laws: Sequence[InstalledLaw], t: Interface, *, running: bool) -> None:
+def draw(library: OperatorLibrary, laws: Sequence[InstalledLaw], t: Interface, *, running: bool) -> None:
     """Draw all of it; while a job runs, nothing else can be begun."""
     st.html(tag("h3", t("What is installed"), class_="pd-law-part"))
     opened = library.opened()
@@ -87,7 +87,7 @@ def _versions(versions: Sequence[InstalledVersion], t: Interface) -> Html | str:
     return folded(label, table, class_="pd-more")
 
 
-def _actions(library: Library, law: InstalledLaw, t: Interface, *, running: bool) -> None:
+def _actions(library: OperatorLibrary, law: InstalledLaw, t: Interface, *, running: bool) -> None:
     def begin(label: str, command: Command, version: str = "") -> None:
         given = library.begin, command, law.name, version
         button(label, f"{command}-of-{law.name}", attempt, *given, disabled=running)
@@ -110,12 +110,14 @@ def _removing(name: str | None) -> None:
     st.session_state[_REMOVING] = name
 
 
-def _remove(library: Library, name: str) -> None:
+def _remove(library: OperatorLibrary, name: str) -> None:
     _removing(None)
     attempt(library.begin, Command.REMOVE, name)
 
 
-def _ask_again(library: Library, law: InstalledLaw, t: Interface, *, opened: bool, running: bool) -> None:
+def _ask_again(
+    library: OperatorLibrary, law: InstalledLaw, t: Interface, *, opened: bool, running: bool
+) -> None:
     said = t("The law {name} and all its versions will be gone. Nothing brings them back.", name=law.name)
     serving = t("This page goes on with it until the server is started again.") if opened else ""
     st.html(tag("p", t.sentences(said, serving), class_="pd-notice", role="alert"))

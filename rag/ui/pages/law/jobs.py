@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from rag.errors import PandectError
-from rag.library import Command, JobState, Library
+from rag.library import Command, JobState, OperatorLibrary
 from rag.ui.html import folded, tag
 from rag.ui.i18n import N_, Interface
 
@@ -48,7 +48,7 @@ def button(label: str, key: str, do: Callable[..., None], *given: object, **more
         st.rerun()
 
 
-def draw(library: Library, t: Interface) -> bool:
+def draw(library: OperatorLibrary, t: Interface) -> bool:
     """Draw what runs, or ran last; return whether something runs."""
     if error := st.session_state.pop(_ERROR, None):
         st.html(
@@ -69,7 +69,7 @@ def draw(library: Library, t: Interface) -> bool:
     return running
 
 
-def _draw(library: Library, t: Interface, running: bool) -> None:
+def _draw(library: OperatorLibrary, t: Interface, running: bool) -> None:
     job = library.job()
     if job is None:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from rag.library import Library
+from rag.library import OperatorLibrary
 from rag.ui import engine_cache, layout
 from rag.ui.components.entries import heading
 from rag.ui.html import tag
@@ -12,14 +12,14 @@ from rag.ui.i18n import Interface
 from rag.ui.pages.law import access, feedback_queue, import_form, installed, jobs
 
 
-def render(library: Library, t: Interface) -> None:
+def render(library: OperatorLibrary, t: Interface) -> None:
     """Draw the page under the masthead, for whoever may see it."""
     if access.admitted(t):
         _draw(library, t)
     layout.notice(t)
 
 
-def _draw(library: Library, t: Interface) -> None:
+def _draw(library: OperatorLibrary, t: Interface) -> None:
     laws = library.installed()
     told = [
         t(
