@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from rag.ui.pages.law import access
 from rag.visits import PASSWORDS
 from tests.fakes.pages.any_page_driver import SCRIPT
 from tests.fakes.pages.ask_page_driver import body, checked, press
+from tests.fakes.pages.browser import served
 from tests.fakes.pages.law_library import JOBS, PASSWORD, FakeLibrary
 from tests.paths import ROOT
 from tests.rag.ui.test_visits import Context
+from training.pages.visitor import LARGEST, Visitor
 
 
 @pytest.fixture(autouse=True)
@@ -221,3 +224,24 @@ def test_the_address_is_there_only_with_a_setting(
     checked(AppTest.from_file(ROOT / "app.py", default_timeout=60).run())
     assert ("law" in addresses) is offered
     assert "browse" in addresses
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sent", "there"), [({"X-Operator": "anne"}, True), ({}, False)])
+def test_a_proxy_on_this_machine_lets_its_operators_in(
+    sent: dict[str, str], there: bool, tmp_path: Path
+) -> None:
+    client = pytest.importorskip("websockets.asyncio.client")
+
+    async def keys(port: str) -> set[str]:
+        address = f"ws://127.0.0.1:{port}/_stcore/stream"
+        given = {"subprotocols": ["streamlit"], "max_size": LARGEST, "compression": None}
+        async with client.connect(address, additional_headers=sent, **given) as socket:
+            visitor = Visitor(socket)
+            await visitor.go("law")
+            return set(visitor._widgets)
+
+    with served(ROOT / "app.py", tmp_path, PANDECT_OPERATOR_HEADER="X-Operator") as server:
+        found = asyncio.run(keys(server.url.rpartition(":")[2]))
+    assert ("law-path" in found) is there
+    assert ("question" in found) is not there  # like any address that is not there

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ import pytest
 from tests.fakes.pages.browser import CHROMIUM, ask, at_rest, choose, served, visit
 from tests.fakes.pages.law_library import PASSWORD
 from tests.paths import ROOT
-from training.pages.visitor import LARGEST, Visitor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -88,23 +86,3 @@ def test_without_the_setting_the_address_is_like_any_that_is_not_there(
                 at_rest(page)
                 shown.append(page.locator("body").inner_text())
         assert shown[0].replace("/law", "") == shown[1].replace("/no-such-page", "")
-
-
-@pytest.mark.parametrize(("sent", "there"), [({"X-Operator": "anne"}, True), ({}, False)])
-def test_a_proxy_on_this_machine_lets_its_operators_in(
-    sent: dict[str, str], there: bool, tmp_path: Path
-) -> None:
-    client = pytest.importorskip("websockets.asyncio.client")
-
-    async def keys(port: str) -> set[str]:
-        address = f"ws://127.0.0.1:{port}/_stcore/stream"
-        given = {"subprotocols": ["streamlit"], "max_size": LARGEST, "compression": None}
-        async with client.connect(address, additional_headers=sent, **given) as socket:
-            visitor = Visitor(socket)
-            await visitor.go("law")
-            return set(visitor._widgets)
-
-    with served(ROOT / "app.py", tmp_path, PANDECT_OPERATOR_HEADER="X-Operator") as server:
-        found = asyncio.run(keys(server.url.rpartition(":")[2]))
-    assert ("law-path" in found) is there
-    assert ("question" in found) is not there  # like any address that is not there
