@@ -45,6 +45,7 @@ def resolve_commit(model: str | Path, revision: str | None = None) -> str | None
     if Path(model).is_dir():
         return None
     try:
+        import sentence_transformers  # noqa: F401 - without it nothing is loaded, and no hub need be asked
         from huggingface_hub import hf_hub_download
 
         return Path(hf_hub_download(str(model), "config.json", revision=revision)).parent.name

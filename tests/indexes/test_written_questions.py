@@ -45,6 +45,7 @@ def test_their_card_says_whose_they_are() -> None:
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_every_one_is_answered_by_real_law_and_none_is_one_of_stard_s(data: Path) -> None:
     corpus, _ = registry.load("stard", data / "stard")
     found = attach(CITED, corpus.articles)

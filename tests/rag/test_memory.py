@@ -66,6 +66,7 @@ def alive(engines: list[weakref.ref[Engine]]) -> list[bool]:
     return [engine() is not None for engine in engines]
 
 
+@pytest.mark.slow
 def test_two_indexes_stay_open_and_the_rest_is_given_back(
     opened: list[weakref.ref[Engine]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +84,7 @@ def test_two_indexes_stay_open_and_the_rest_is_given_back(
     assert sum(held) == KEPT
 
 
+@pytest.mark.slow
 def test_a_session_that_looks_away_keeps_no_index_open(
     opened: list[weakref.ref[Engine]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

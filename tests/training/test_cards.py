@@ -131,6 +131,7 @@ def test_the_card_names_licence_source_and_metrics(
     assert "Give the metrics.json that python -m training.eval" in typed(capsys, *words)[2]
 
 
+@pytest.mark.slow
 def test_an_index_from_before_is_taken_at_its_card_or_not_at_all(tmp_path: Path) -> None:
     folder = built(**NC)
     forget(folder)

@@ -134,6 +134,7 @@ def test_an_axis_begins_at_zero() -> None:
     assert heights["5"] - 4 == 50
 
 
+@pytest.mark.slow
 def test_the_plot_in_the_docs_is_current() -> None:
     found = measure(paths.builtin() / "corpus", units("fr"))
     svg = (ROOT / "docs" / "describing.svg").read_text(encoding="utf-8")

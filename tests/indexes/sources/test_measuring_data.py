@@ -62,12 +62,14 @@ def test_golden_counts_of_each_code(data: Path, name: str) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_provenance_of_stard_is_left_out(data: Path) -> None:
     _, report = load("stard", data / "stard")
     assert report.extra_columns == {"stard_id": 1258}  # gold articles only: it would give them away
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_labels_of_everyday_questions_tell_nothing_of_how_they_were_made(data: Path) -> None:
     corpus, report = load("fr-everyday", data / "fr_everyday")
     # kept for grouped folds and for readers of results; an Article and a Question have no place for them

@@ -71,6 +71,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @given(articles=ARTICLES, where=FILTERS, wanted=IDS, held=st.sampled_from([0, article_store.HELD]))
+@pytest.mark.slow
 def test_on_disk_as_in_memory(articles: list[Article], where: Filter, wanted: str, held: int) -> None:
     with TemporaryDirectory() as folder, mock.patch.object(article_store, "HELD", held):
         there, here = stored(articles, Path(folder)), Articles.of(articles)

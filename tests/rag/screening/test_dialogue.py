@@ -98,6 +98,7 @@ def test_a_stand_alone_question_stays_short() -> None:
     assert len(made.text) <= LONGEST + 3
 
 
+@pytest.mark.slow
 def test_joined_follow_ups_find_their_articles() -> None:
     counts = measure.follow_ups(CASES / "follow_up.tsv", indexes.open("builtin"))
     assert counts["conversations"] == 50

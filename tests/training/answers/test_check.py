@@ -329,6 +329,7 @@ def test_a_judge_that_cannot_be_read(material: Path, tmp_path: Path) -> None:
     assert entry["judge"] == {"name": "openai:scripted", "unknown": 1}
 
 
+@pytest.mark.slow
 def test_a_judge_that_dies_is_gone_on_with(
     material: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,6 +53,7 @@ def said(folder: Path) -> dict[str, Any]:
     return entry
 
 
+@pytest.mark.slow
 def test_five_folds_of_every_system(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--corpus", corpus, "--folds", 5, "--output", tmp_path / "out") == 0
     printed = capsys.readouterr().out

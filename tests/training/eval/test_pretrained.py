@@ -61,6 +61,7 @@ def test_word_vectors_are_measured_beside_the_others(
     assert (tmp_path / "out" / "vectors-topics.trec").is_file()
 
 
+@pytest.mark.slow
 def test_without_names_it_joins_the_usual_systems(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -178,6 +178,7 @@ def test_what_it_is_held_against_is_the_fusion_that_was_named(found: list[Exampl
         assert [hit.article_id for hit in example.fused] == list(example.order.ids[:100])
 
 
+@pytest.mark.slow
 def test_an_obvious_rule_is_learnt() -> None:
     made = made_up()
     learned, plain = out_of_fold_rankings(made, FEW)
@@ -288,6 +289,7 @@ def test_it_tells_where_it_comes_from() -> None:
     assert again["network"]["passes"] == NetworkSettings().passes
 
 
+@pytest.mark.slow
 def test_what_is_held_back_is_measured_as_everything_else(found: list[Example]) -> None:
     learned, plain = out_of_fold_rankings(found, FEW)
     fitted = {fold: fit([e for e in found if e.fold != fold], FEW) for fold in range(FOLDS)}

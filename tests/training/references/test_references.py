@@ -356,6 +356,7 @@ def test_labels_are_of_the_measuring_data(language: str) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_markup_of_real_acts() -> None:
     path = SHARED / "data" / "akn" / "it_codice_penale.xml"
     if not path.is_file():

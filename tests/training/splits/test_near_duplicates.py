@@ -109,6 +109,7 @@ def test_fields() -> None:
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_plain_folds_part_near_duplicates_of_stard(data: Path) -> None:
     corpus, _ = load("stard", data / "stard")
     found = near_duplicates([q.text for q in corpus.questions], analyser("zh").terms)

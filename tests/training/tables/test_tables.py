@@ -193,6 +193,7 @@ def test_whatever_was_measured_is_printed(path: Path, capsys: pytest.CaptureFixt
         assert first.get(kind, "| system | R@") in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_notices_are_counted_by_kind() -> None:
     import indexes
     from rag.types import Question
