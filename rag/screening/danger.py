@@ -21,6 +21,7 @@ FACTS = CLASSES[5:]  # of which people read, write and joke: with a word of that
 # class -> concepts that make its words figurative: those of the first five hold for all five
 _FIGURATIVE = {
     danger: {f"{kin}-figurative" for kin in ((danger,) if danger in FACTS else CLASSES[:5])}
+    | ({"since"} if danger in LIMITS else set())
     for danger in CLASSES
 }
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
@@ -73,12 +74,18 @@ def classes(question: str) -> Mapping[str, bool]:
     grammar = _grammar()
     read, spoken = words(question), question_languages(question)
     told: dict[str, bool] = {}
+    framed = False
     for language in spoken or grammar.lexicon.languages:
         # "ya" is "il y a" there, "now" in Spanish
         text = words(question, grammar.typed) if language == "fr" else read
         matches = grammar.lexicon.matches(text, (language, "any"))
         said = _not_denied(matches, text, grammar.undeniable)
+        # what the likeliest language says of who asks holds for words of all that are read as well
+        framed = framed or any(match.concept == "bystander" for match in said)
         for danger in CLASSES:
+            if framed and danger in LIMITS:
+                told.setdefault(danger, False)
+                continue
             now = _tells(danger, matches, said, text, grammar.rules[danger], sure=bool(spoken))
             if now is not None:
                 told[danger] = told.get(danger, False) or now

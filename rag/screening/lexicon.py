@@ -41,6 +41,7 @@ _WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+|[.!?;:…\n。！？；：؟؛]|[,�
 _CLAUSE, _SENTENCE = frozenset(",،，、"), frozenset(".!?;:…\n。！？；：؟؛")
 _CYRILLIC_APOSTROPHE = re.compile(r"(?<=[\u0400-\u04ff])'(?=[\u0400-\u04ff])")
 _PERSIAN_PREFIX = re.compile(r"(?<!\w)(ن?مي) (?=\w)")  # it is typed with a joiner, with a blank or without
+_AMOUNT = re.compile(r"\b(\d)(\d{3})(?= ?(?:€|euro|eur\b|e\b))")  # "1900 €" is no year
 _CHINESE_NUMBER = re.compile("[一二三四五六七八九十百]+(?=岁|年|天|个月)")
 _KINDS = {"minor": range(2, 18), "old": range(10, 100), "year": range(1900, 2014), "number": range(1_000_000)}
 
@@ -49,7 +50,7 @@ def fold(text: str) -> str:
     """Return the text as its words are compared; places are not kept."""
     folded = _CYRILLIC_APOSTROPHE.sub("", plain(text)).translate(_ARABIC)
     digits = "".join(str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else c for c in folded)
-    joined = _PERSIAN_PREFIX.sub(r"\1", digits)
+    joined = _AMOUNT.sub(r"\1 \2", _PERSIAN_PREFIX.sub(r"\1", digits))
     return _LETTERS.sub(r"\1", _CHINESE_NUMBER.sub(lambda found: str(chinese_number(found[0])), joined))
 
 
