@@ -17,7 +17,11 @@ from training import screening
 
 CASES = Path(__file__).parent / "cases"
 # situations and near misses, where French ones for development were added to 23 of each a class
-EXTENDED = {"dev: other emergencies": (369, 368), "dev: time limits": (492, 491)}
+EXTENDED = {
+    "dev: other emergencies": (369, 368),
+    "dev: time limits": (492, 491),
+    "unseen: time limits": (280, 280),
+}
 RECORD = Path(__file__).parents[3] / "docs" / "results" / "everyday" / "screening.json"
 CARD = CorpusCard(
     "law",
@@ -146,12 +150,16 @@ def counted() -> Mapping[str, screening.Counts]:
 
 
 @pytest.mark.parametrize(
-    "group", [*(f"dev: {each}" for each in screening.GROUPS), "test: violence and suicide"]
+    "group",
+    [*(f"dev: {each}" for each in screening.GROUPS), "test: violence and suicide", "unseen: time limits"],
 )
 def test_danger_is_found_by_meaning_in_sixteen_languages(
     counted: Mapping[str, screening.Counts], group: str
 ) -> None:
-    """The cases were written before the rules; of the test half totals alone were looked at."""
+    """The cases were written before the rules; of the test half totals alone were looked at.
+
+    By the unseen ones the rules of time limits have been widened since.
+    """
     counts = counted[group]
     first = 23 * len(screening.GROUPS[group.split(": ")[1]])
     assert (counts.cases, counts.near) == EXTENDED.get(group, (first, first))
@@ -192,6 +200,9 @@ def test_the_cases_of_danger_are_of_sixteen_languages_and_two_halves() -> None:
         ("le 115 n'a pas de place, j'ai dormi dehors", {"housing"}),  # the denial ends where a subject begins
         ("film sur une fille mariée de force, quel titre ?", set()),
         ("j'ai été expulsée de mon logement il y a douze ans", set()),
+        ("madame, je suis RH, comment se passe un entretien préalable ?", set()),
+        ("oqtf reçue hier, je vis à Roubaix depuis 1974", {"removal"}),
+        ("injonction de payer de 1900 euros reçue hier", {"deadline"}),  # an amount is no year
         ("amende majorée 375 € trésor public contestation", {"deadline"}),
         ("quelle amende pour un excès de vitesse ?", set()),
         ("madam me réclame encore 25000 et je dois travailler sur la route", {"trafficking"}),
