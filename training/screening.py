@@ -26,18 +26,29 @@ GROUPS = {"violence and suicide": CLASSES[:5], "other emergencies": CLASSES[5:8]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """A case, and whether the class of its file was raised."""
+class Case:
+    """A situation of danger, or a near miss."""
 
     danger: str  # the class that it is a situation of, or close to
     language: str
     half: str  # of HALVES
     is_case: bool  # False: a near miss
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A case, and whether the class of its file was raised."""
+
+    danger: str
+    language: str
+    half: str
+    is_case: bool
     raised: bool
 
 
-def outcomes(folder: Path = FOLDER) -> Iterator[Outcome]:
-    """Ask every case of a folder.
+def read_cases(folder: Path = FOLDER) -> Iterator[Case]:
+    """Yield every case of a folder.
 
     Raises:
         BadInput: a class has no file there, or a line is not a case.
@@ -45,16 +56,22 @@ def outcomes(folder: Path = FOLDER) -> Iterator[Outcome]:
     for danger in CLASSES:
         path = folder / f"{danger}.jsonl"
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            read = list(map(json.loads, lines))
+            read = list(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
             cases = [
-                (each["text"], each["language"], each["half"], each["danger"] is not None) for each in read
+                Case(danger, each["language"], each["half"], each["danger"] is not None, each["text"])
+                for each in read
             ]
         except (OSError, ValueError, KeyError, TypeError) as error:
             wanted = '{"half": "dev", "language": "fr", "danger": null, "text": ...} a line'
             raise BadInput(f"{path}: {error!r}; expected {wanted}. Name the folder with --cases.") from error
-        for text, language, half, is_case in cases:
-            yield Outcome(danger, language, half, is_case, bool(classes(text).get(danger)))
+        yield from cases
+
+
+def outcomes(folder: Path = FOLDER) -> Iterator[Outcome]:
+    """Ask every case of a folder; see `read_cases`."""
+    for case in read_cases(folder):
+        raised = bool(classes(case.text).get(case.danger))
+        yield Outcome(case.danger, case.language, case.half, case.is_case, raised)
 
 
 @dataclass(frozen=True, slots=True)

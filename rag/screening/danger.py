@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from rag.screening.danger_classifier import classifier
 from rag.screening.language import QUESTIONS, question_languages
 from rag.screening.lexicon import Lexicon, Match, Rule, Word, fold, words
 from rag.text.patterns import data
@@ -69,8 +70,36 @@ def _read_grammar() -> _Grammar:
 def classes(question: str) -> Mapping[str, bool]:
     """Return the classes of danger that a question speaks of: True where somebody is in it.
 
-    What is denied, meant figuratively or long past is none.
+    Where a classifier finds a class whose words the rules do not know, it is told too.
     """
+    found = by_rules(question)
+    french = question_languages(question)[:1] == ["fr"]
+    more = [danger for danger in classifier().raised(question, french=french) if not found.get(danger)]
+    if not more:
+        return found
+    worded = _worded(question)
+    return {**found, **{danger: True for danger in more if danger not in worded}}
+
+
+def _worded(question: str) -> set[str]:
+    """Return the classes whose words a question has, if the rules take them for denied, invented or over."""
+    grammar, read, worded = _grammar(), words(question), set[str]()
+    for language in question_languages(question) or grammar.lexicon.languages:
+        text = words(question, grammar.typed) if language == "fr" else read
+        matches = grammar.lexicon.matches(text, (language, "any"))
+        concepts = {match.concept for match in matches}
+        worded |= set(LIMITS if "bystander" in concepts else ()) | set(FACTS if "unreal" in concepts else ())
+        worded |= {
+            danger
+            for danger in CLASSES
+            if danger not in worded
+            and any(rule.found(matches, text, matches) for rule in grammar.rules[danger])
+        }
+    return worded
+
+
+def by_rules(question: str) -> Mapping[str, bool]:
+    """Return the same by the rules alone; what is denied, meant figuratively or long past is none."""
     grammar = _grammar()
     read, spoken = words(question), question_languages(question)
     told: dict[str, bool] = {}

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.screening.danger import CLASSES, by_rules, classes
+from rag.screening.danger_classifier import Classifier, classifier, ngrams
+from training import danger as fitting
+from training.danger import Example, fit, matrix, threshold
+from training.screening import FOLDER
+
+
+@given(st.text(max_size=80))
+def test_every_text_has_ngrams_in_order_and_none_outside(text: str) -> None:
+    ids, counts = ngrams(text, 256)
+    assert np.all(np.diff(ids) > 0)
+    assert np.all((ids >= 0) & (ids < 256))
+    assert np.all(counts > 0)
+
+
+def test_case_accents_and_marks_make_no_difference() -> None:
+    plain, typed = ngrams("j'ai été frappée", 2**15), ngrams("  J’AI ETE,  frappee !", 2**15)
+    assert [part.tolist() for part in plain] == [part.tolist() for part in typed]
+    assert ngrams("j'ai ete", 2**15)[0].tolist() != ngrams("ete j'ai", 2**15)[0].tolist()
+
+
+def small(score: float) -> Classifier:
+    """Return a classifier that gives every text one score for its only class."""
+    one = np.ones(1, np.float32)
+    return Classifier(("threat",), np.zeros((16, 1), np.float32), one * score, np.ones(16, np.float32), one)
+
+
+@pytest.mark.parametrize(
+    ("score", "text", "french", "raised"),
+    [
+        (1.5, "il a dit un mot de trop", True, ["threat"]),
+        (0.5, "il a dit un mot de trop", True, []),
+        (1.5, "mon fils et ma fille", True, []),  # a few words are too few
+        (1.5, "he said one word too many", False, []),  # it has read little of that language
+        (3.5, "he said one word too many", False, ["threat"]),
+    ],
+)
+def test_it_is_surer_where_it_has_read_little(
+    score: float, text: str, *, french: bool, raised: list[str]
+) -> None:
+    assert small(score).raised(text, french=french) == raised
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "je n'ai pas été licencié, mon patron m'a seulement parlé de mes horaires",
+        "mi marido no me pega, solo quiero divorciarme",
+        "j'ai été expulsée de mon logement il y a douze ans",
+    ],
+)
+def test_what_the_rules_take_for_denied_or_over_stays_so(question: str) -> None:
+    assert not any(classes(question).values())
+
+
+def test_what_ships_knows_every_class() -> None:
+    assert classifier().names == CLASSES
+    assert np.all(classifier().raises >= 0)
+
+
+def test_a_writer_without_the_words_of_the_rules_is_understood() -> None:
+    """Of what the rules miss in the cases that no fit has read, some is found, and little besides."""
+    missed = Counter[str]()
+    for name in CLASSES:
+        for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            if case["half"] == "unseen" and case["language"] == "fr" and not by_rules(case["text"]).get(name):
+                kind = "case" if case["danger"] else "near"
+                missed[kind] += 1
+                missed[f"{kind} found"] += bool(classes(case["text"]).get(name))
+    assert missed["case found"] / missed["case"] > 0.3
+    assert missed["near found"] / missed["near"] < 0.06
+
+
+def test_no_unseen_case_teaches() -> None:
+    unseen, seen = set[str](), set[str]()
+    for path in FOLDER.glob("*.jsonl"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            (unseen if case["half"] == "unseen" else seen).add(case["text"])
+    with gzip.open(fitting.WRITTEN, "rt", encoding="utf-8") as lines:
+        seen |= {json.loads(line)["text"] for line in lines}
+    assert len(seen) > 10_000
+    assert not unseen & seen
+
+
+def test_a_small_fit_tells_its_classes_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "BUCKETS", 2**10)
+    told = [
+        Example(f"{word} {n}", name, is_case, writer)
+        for n in range(10)
+        for writer in ("first", "second")
+        for name, is_case, word in (
+            ("threat", True, "il me menace"),
+            ("threat", False, "menace de pluie"),
+            ("", False, "quel est le loyer"),
+        )
+    ]  # fmt: skip
+    rows, idf = matrix([each.text for each in told])
+    labels = np.array([[each.danger == "threat" and each.is_case] for each in told])
+    weights, bias = fit(rows, labels)
+    scores = rows @ weights + bias
+
+    assert idf.shape == (2**10,)
+    assert ((scores[:, 0] > 0) == labels[:, 0]).all()
+    chosen = threshold(told, "threat", scores[:, 0], np.zeros(len(told), np.bool_))
+    assert (chosen.with_rules, chosen.rules_alone) == ((1.0, 0.0), (0.0, 0.0))
+
+
+def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fitting.main(["--written", str(tmp_path / "none.gz")]) == 2
+    assert "none.gz" in capsys.readouterr().err
