@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Hashable, Iterable
 from datetime import date
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from indexes.formats.jsonl import Record, records
-from indexes.formats.limits import TEXT
+from indexes.formats.limits import SETTING, TEXT, limits
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.errors import BadInput
 from rag.types import Article, Progress, no_progress
@@ -24,6 +25,7 @@ KEYS = (
 
 
 _KEYS = frozenset(KEYS)
+_ARTICLE = 300  # bytes in memory of an article besides its text
 _T = TypeVar("_T", bound=Hashable)
 MOST_SHARED = 100_000
 
@@ -73,10 +75,13 @@ def collect(
 ) -> tuple[Article, ...]:
     """Turn records with the keys of this module into articles, in their order.
 
+    All are held in memory, so what comes in ends at `Limits.free` bytes of it, however it was packed.
+
     Raises:
-        BadInput: a record is bad and the inspection not lenient; or no article is left.
+        BadInput: a record is bad and the inspection not lenient; no article is left, or there is too much.
     """
     articles: list[Article] = []
+    held, most = 0, limits().free if longest is not None else None
     shared = ValueCache()
     seen: set[str] = set()
     at = array("Q")  # the line of each article: eight bytes a number, where a dict takes four times as many
@@ -91,6 +96,12 @@ def collect(
             problem = f"id {article.id!r} was already used at line {lines[article.id]}"
             inspection.refuse(SkipReason.DUPLICATE_ID, place, problem, "Give every article an id of its own")
             continue
+        held += sys.getsizeof(article.text) + _ARTICLE
+        if most is not None and held > most:
+            problem = f"{place}: more than {most // 10**6:,} MB of law, which is all held in memory"
+            raise BadInput(
+                f"{problem}. Bring in less, or, if you trust it, set {SETTING}={4 * most // 10**6}."
+            )
         seen.add(article.id)
         at.append(place.line)
         articles.append(article)

@@ -111,6 +111,7 @@ def test_it_is_exported_as_beir_reads_it(
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_every_number_heading_and_link_is_the_official_one(corpus: Corpus, data: Path) -> None:
     laws = read_laws(paths.builtin().parent)
     official = {

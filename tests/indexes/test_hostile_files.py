@@ -197,6 +197,28 @@ def test_rows_of_parquet_are_read_a_few_at_once(tmp_path: Path, monkeypatch: pyt
         batch_rows(path, pq.ParquetFile(path).metadata)
 
 
+@pytest.mark.parametrize("first", ["", "\u2019"])
+def test_law_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str) -> None:
+    """What is not packed is held in memory all the same; one sign beyond Latin-1 doubles its text."""
+    texts = [f"{first}{n} " + "four " * 2_000 for n in range(300)]  # 3 MB of characters
+    plain, table = tmp_path / "articles.jsonl", tmp_path / "law.parquet"
+    plain.write_bytes(b"".join(article(n, text) for n, text in enumerate(texts)))
+    columns = {
+        "id": [str(n) for n in range(300)],
+        "code": ["A"] * 300,
+        "article_no": ["1"] * 300,
+        "text": texts,
+    }
+    pq.write_table(pa.table(columns), table, row_group_size=20)
+    monkeypatch.setenv("PANDECT_UNPACKED_MB", "5" if first else "2")
+    for path in (plain, table):
+        refused(tmp_path, path, " MB of law, which is all held in memory", "set PANDECT_UNPACKED_MB=")
+    monkeypatch.setenv("PANDECT_UNPACKED_MB", "8")
+    for path in (plain, table):
+        done = run(tmp_path, "import", str(path), "--name", path.suffix[1:], "--language", "fr")
+        assert done.status == 0, done.error
+
+
 def test_the_setting_of_what_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names it, and what it names lets the file in."""
     path = squeezed(tmp_path / "articles.jsonl.gz", (article(n, "four " * 199_000) for n in range(80)))

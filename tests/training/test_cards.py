@@ -166,6 +166,7 @@ def test_shipped_questions_and_borrowed_encoders_are_named(tmp_path: Path) -> No
     assert card.command == "python -m indexes make-builtin LAW"
 
 
+@pytest.mark.slow
 def test_what_ships_can_be_exported(tmp_path: Path) -> None:
     card = exporting.export_encoder("builtin", tmp_path / "out")
     assert not card.restricted

@@ -111,6 +111,7 @@ def test_facts_belong_to_sources_or_to_what_ships() -> None:
     assert set(FACTS) - set(registry.SOURCES) == {"builtin"}
 
 
+@pytest.mark.slow
 def test_the_data_card_that_ships_is_current(builtin: Description) -> None:
     text = (ROOT / "indexes" / "builtin" / "DATACARD.md").read_text(encoding="utf-8")
     made = data_card(builtin, "builtin")

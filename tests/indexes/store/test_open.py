@@ -436,6 +436,7 @@ def test_removing(home: Path) -> None:
     assert not [p for kind in ("corpora", "indexes") for p in (home / kind).iterdir()]
 
 
+@pytest.mark.slow
 def test_a_classifier_of_another_encoder_is_left_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

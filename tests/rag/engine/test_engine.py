@@ -363,6 +363,7 @@ def test_a_typing_error_finds_what_was_meant(typed: str, meant: str) -> None:
     assert {word.word for word in told.words} & {m.typed for m in wrong.mended}  # shown as it was typed
 
 
+@pytest.mark.slow
 def test_a_topic_of_another_law_is_known_by_a_mistyped_word() -> None:
     import indexes
 
@@ -385,6 +386,7 @@ def again(engine: Engine, confidence: Confidence) -> Engine:
     )
 
 
+@pytest.mark.slow
 def test_a_calibration_for_another_corpus_is_left_aside() -> None:
     import indexes
 
@@ -396,6 +398,7 @@ def test_a_calibration_for_another_corpus_is_left_aside() -> None:
     assert again(engine, replace(shipped, corpus_sha256=elsewhere)).ask("arbre du voisin").confidence is None
 
 
+@pytest.mark.slow
 def test_a_calibration_for_other_trees_is_left_aside() -> None:
     import indexes
 

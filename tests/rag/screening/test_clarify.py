@@ -101,6 +101,7 @@ def test_other_languages(language: str, question: str, one: str, other: str) -> 
     assert [o.article_ids for o in asked.options] == [("a",), ("b",)]
 
 
+@pytest.mark.slow
 def test_the_builtin_law_splits_on_who_repairs() -> None:
     engine = indexes.open("builtin")
     question = "qui paie les travaux dans un local en location"

@@ -70,6 +70,7 @@ def test_what_ships_knows_every_class() -> None:
     assert np.all(classifier().raises >= 0)
 
 
+@pytest.mark.slow
 def test_a_writer_without_the_words_of_the_rules_is_understood() -> None:
     """Of what the rules miss in the cases that no fit has read, some is found, and little besides."""
     missed = Counter[str]()

@@ -119,6 +119,7 @@ def test_a_mark_is_made_as_published() -> None:
     assert mark("clôture \ud800 😀") != mark("cloture \ud800 😀")  # half a character does no harm
 
 
+@pytest.mark.slow
 def test_articles_of_a_link_were_not_asked() -> None:
     assert asked(page(articles="671", q=QUESTION)) == []
 
