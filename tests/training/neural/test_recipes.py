@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from tests.fakes.models.published import PUBLISHED
 from training.neural.data.batches import Batches
 from training.neural.recipe.recipe import names, read_recipe
 from training.neural.recipe.settings import ArticleTransformer, Contrastive, Pairwise
+from training.neural.systems import registry
 from training.neural.trainer.loop import _optimiser
 from training.neural.trainer.resources import FACTOR, Hardware, cost
 
@@ -313,3 +316,26 @@ def test_stard_draws_its_negatives_as_printed(name: str) -> None:
     dense = {"stard-dense": "STARD", "stard-dense-gpt4": "GPT4", "stard-dense-cail": "CAIL"}[name]
     for each, system in ((recipe, f"Dense-{dense}"), (lsi, "LSI-STARD")):
         assert (each.model.backbone or "").endswith(rows[system]["encoder"].lower())
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [("yes-no", {}), ("biencoder", {"remote_code": True}), ("colbert", {"remote_code": True})],
+)
+def test_a_result_of_somebody_else_chooses_no_model_and_runs_none_of_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, changed: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    recipe = read_recipe(written(tmp_path, SMALL))
+    model = replace(recipe.model, scratch=None, backbone="acme/law", **changed)
+    handed = replace(recipe, system=name, model=model)
+    loaded: list[Path] = []
+    kind = SimpleNamespace(load=lambda _, folder: loaded.append(folder))
+    monkeypatch.setitem(registry.KINDS, name, kind)  # type: ignore[arg-type]
+
+    with pytest.raises(BadInput, match="names the model 'acme/law', which nobody has chosen on this machine"):
+        registry.load(handed, tmp_path)
+    assert loaded == []
+    monkeypatch.setenv("PANDECT_TRUST_MODEL", "acme/law")
+    registry.load(handed, tmp_path)
+    assert loaded == [tmp_path]

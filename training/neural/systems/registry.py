@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from indexes.corpus.corpus import appearing
+from indexes.store.model_trust import require_trust, trust
 from training.neural.recipe.settings import Recipe
 from training.neural.systems.backbone import make_scratch
 from training.neural.systems.base import NeuralSystem
@@ -16,7 +17,7 @@ from training.neural.systems.cross_encoder import CrossEncoder
 from training.neural.systems.graph_network import GraphNetwork
 from training.neural.systems.lsi import LSI
 from training.neural.systems.splade import SpladeSystem
-from training.neural.systems.yes_no import YesNo
+from training.neural.systems.yes_no import BASE, YesNo
 from training.neural.trainer.distributed import World
 
 KINDS: Mapping[str, type[NeuralSystem]] = {
@@ -44,6 +45,8 @@ def build(
     kind, scratch = KINDS[recipe.system], recipe.model.scratch
     labels = (ids,) if kind.labelled else ()
     if scratch is None:
+        if world.main:
+            trust(str(recipe.model.backbone))  # whoever trains has typed the recipe
         return kind.build(recipe, str(recipe.model.backbone), *labels)
     if world.main and not folder.is_dir():
         with appearing(folder) as part:
@@ -54,5 +57,12 @@ def build(
 
 
 def load(recipe: Recipe, folder: Path) -> NeuralSystem:
-    """Read a system that was saved."""
+    """Read a system that was saved.
+
+    Its recipe may be somebody else's. A model that it names is read, and a model's own code is run, where
+    somebody has chosen that model on this machine; else it is `BadInput`.
+    """
+    elsewhere = recipe.system == "yes-no" and not (folder / BASE).is_dir()
+    if recipe.model.backbone is not None and (elsewhere or recipe.model.remote_code):
+        require_trust(str(recipe.model.backbone), folder)
     return KINDS[recipe.system].load(recipe, folder)
