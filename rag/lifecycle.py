@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from rag.errors import log_failure
 
 GRACE = 8.0  # seconds for what is under way; Docker kills after 10
+FORCE = 1.0  # seconds more for sockets to be closed
 _LOOK = 0.1  # seconds between two looks
 _QUIET = 5  # looks without anything under way: what was drawn last is on its way to the browser
 PROBE = 5.0  # seconds that an answer about health holds
@@ -64,6 +65,8 @@ async def draining(_app: object = None, work: Work = WORK, grace: float = GRACE)
             await asyncio.sleep(_LOOK)
             quiet = quiet + 1 if work.idle else 0
         former(signal.SIGTERM, None)
+        await asyncio.sleep(FORCE)  # a socket that never reads answers no farewell: uvicorn would wait for it
+        former(signal.SIGINT, None)
 
     def heard(number: int, frame: object) -> None:
         signal.signal(signal.SIGTERM, former)

@@ -127,7 +127,7 @@ def test_build_killed_before_each_of_its_steps(home: Path, worker: Worker) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [30, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [30, pytest.param(80, marks=pytest.mark.slow)])
 def test_build_killed_at_any_moment(home: Path, worker: Worker, kills: int) -> None:
     install(edition(0))
     seconds = worker(*BUILD, pause=PAUSE)["seconds"]
@@ -181,7 +181,7 @@ def test_import_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [25, pytest.param(80, marks=pytest.mark.slow)])
 def test_import_and_build_killed_at_any_moment(
     home: Path, worker: Worker, tmp_path: Path, kills: int
 ) -> None:
@@ -281,7 +281,7 @@ def test_rollback_killed_before_each_of_its_steps(home: Path, worker: Worker) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [25, pytest.param(80, marks=pytest.mark.slow)])
 def test_whatever_is_killed_at_any_moment(home: Path, worker: Worker, tmp_path: Path, kills: int) -> None:
     install(edition(0), settings=FIT)
     chance, now = random.Random(13), edition(0).sha256
