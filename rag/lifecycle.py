@@ -65,6 +65,9 @@ async def draining(_app: object = None, work: Work = WORK, grace: float = GRACE)
             await asyncio.sleep(_LOOK)
             quiet = quiet + 1 if work.idle else 0
         former(signal.SIGTERM, None)
+        until = time.monotonic() + grace
+        while not work.idle and time.monotonic() < until:  # what came last is answered too
+            await asyncio.sleep(_LOOK)
         await asyncio.sleep(FORCE)  # a socket that never reads answers no farewell: uvicorn would wait for it
         former(signal.SIGINT, None)
 
