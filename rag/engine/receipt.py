@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, get_args
 
-from rag.engine.engine import Engine
+from rag.engine.engine import Engine, IndexInfo
 from rag.engine.result import Mode, Result
 from rag.errors import BadInput
 from rag.retrieval.translation_model import Removed
@@ -23,14 +23,14 @@ MAX_BYTES = 2**20  # of a receipt's file; one of ten articles is 2 KB
 TOLERANCE = 1e-6  # relative; another processor adds the same numbers up in another order
 
 
-def receipt(result: Result, engine: Engine, k: int = 10) -> dict[str, Any]:
+def receipt(result: Result, info: IndexInfo, k: int = 10) -> dict[str, Any]:
     """Return the receipt of a result that was asked for with at most `k` articles, of JSON's types.
 
     Its keys: `format`; `code` (see `short_code`); `index` (name, version, corpus_sha256); `question`;
     `settings` (k, mode, codes, law_types, regions, in_force_on, without); `confidence`; and `articles`, in
     order, each with id, sha256 of its text, and score.
     """
-    where, info = result.where or Filter(), engine.info
+    where = result.where or Filter()
     articles = [shown.article for shown in result.shown]
     return {
         "format": FORMAT,
@@ -108,7 +108,7 @@ def read(path: Path) -> dict[str, Any]:
 def changes(record: Mapping[str, Any], engine: Engine) -> Iterator[str]:
     """Ask a receipt's question again and yield what is other than it says; nothing where all is the same."""
     result = _ask(record["question"], record["settings"], engine)
-    now = receipt(result, engine, record["settings"]["k"])
+    now = receipt(result, engine.info, record["settings"]["k"])
     if as_json(record) == as_json(now):
         return
     for what in ("corpus_sha256", "version", "name"):

@@ -77,7 +77,6 @@ HEALTH = "/health"  # Streamlit's own, /_stcore/health, says that the process ru
 LOOK = 0.25  # seconds
 BURST, PACE = 8, 2.0  # messages at once, and a second: each is a run of the page, of some 80 ms
 ADDRESSES = 4096  # whose pace is remembered
-_HERE = {"127.0.0.1", "::1"}  # which Streamlit tells of as None
 
 
 class Pace:
@@ -135,7 +134,7 @@ class Shell:
         peer = scope["client"][0] if scope.get("client") else None
         try:
             rate = visits.visits().messages
-            address = visits.visitor(None if peer in _HERE else peer, Headers(scope=scope).getlist)
+            address = visits.visitor(peer, Headers(scope=scope).getlist)
         except PandectError:  # a setting that cannot be used, which the page tells
             return None
         if rate is None or address is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +10,9 @@ import streamlit as st
 
 from rag.corpus.citation import citation
 from rag.corpus.export import ArticleExtract, ExportLabels, to_json, to_markdown
-from rag.engine.engine import Engine
+from rag.engine.engine import Engine, IndexInfo
+from rag.engine.receipt import as_json, receipt
+from rag.engine.result import Result
 from rag.types import Article, Filter
 from rag.ui.components.article_card import NO_FACTS, fact_lines, look_for
 from rag.ui.components.article_history import law_as_of, text_date, validity_sentences
@@ -37,14 +39,14 @@ def draw(
     where: Filter | None,
     t: Interface,
     *,
-    receipt: str = "",
+    result: Result | None = None,
     apart: bool = True,
 ) -> None:
     """Draw the ways to take the articles away; nothing where there are none.
 
     A click here draws this part alone where it stands `apart`. On a page that writes answers it may not, for
-    Streamlit would keep such a click until the answer that is being written has ended. A receipt holds the
-    question, and is offered where that goes along.
+    Streamlit would keep such a click until the answer that is being written has ended. Of a `result` a
+    receipt is offered where the question goes along, which it holds.
     """
     if not articles:
         return
@@ -55,10 +57,15 @@ def draw(
     facts = {each.id: engine.facts[each.id] for each in articles if each.id in engine.facts}
     whole = ArticleExtract(engine.card, info.name, info.version, tuple(articles), day=day, facts=facts)
     st.html(tag("div", id=PLACE))
-    panel(whole, question, receipt, t)
+    proof = partial(_receipt, result, info) if result is not None else None
+    panel(whole, question, proof, t)
 
 
-def _panel(whole: ArticleExtract, question: str, receipt: str, t: Interface) -> None:
+def _receipt(result: Result, info: IndexInfo) -> str:
+    return as_json(receipt(result, info))
+
+
+def _panel(whole: ArticleExtract, question: str, proof: Callable[[], str] | None, t: Interface) -> None:
     with st.expander(t("Share, keep or print these articles")):
         chosen = _chosen(whole, t)
         if not chosen:
@@ -82,11 +89,9 @@ def _panel(whole: ArticleExtract, question: str, receipt: str, t: Interface) -> 
         with st.container(key="files", horizontal=True):
             save(t("Save as text (Markdown)"), markdown, f"{name}.md", "text/markdown", key="save-markdown")
             save(t("Save for a program (JSON)"), as_json, f"{name}.json", "application/json", key="save-json")
-            if included and receipt:
+            if included and proof is not None:
                 file = f"{name}-receipt.json"
-                save(
-                    t("Save a receipt to check (JSON)"), receipt, file, "application/json", key="save-receipt"
-                )
+                save(t("Save a receipt to check (JSON)"), proof, file, "application/json", key="save-receipt")
         st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, whole.version, page=SHEET))))
 
 

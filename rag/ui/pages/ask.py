@@ -11,7 +11,6 @@ import streamlit as st
 from rag.answer.generation.context import readable
 from rag.corpus.asker_situations import in_front
 from rag.engine.engine import Engine
-from rag.engine.receipt import as_json, receipt
 from rag.engine.result import Explanation, Level, Result, shorten
 from rag.feedback import Feedback
 from rag.screening.decision import Decision, screen_danger
@@ -176,8 +175,8 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     view = _view(page)
     found = [shown.article for shown in result.shown]
     found += permalink.draw_evidence(found, view, page.typed, t)
-    apart, proof = page.answers.model is None, as_json(receipt(result, engine))
-    share.draw(engine, found, result.question, result.where, t, receipt=proof, apart=apart)
+    apart = page.answers.model is None
+    share.draw(engine, found, result.question, result.where, t, result=result, apart=apart)
     if feedback_store is not None:
         answered = page.answers.quoter is not None or page.answers.model is not None
         index, version = engine.info.name, engine.info.version

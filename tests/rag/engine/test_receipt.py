@@ -38,14 +38,14 @@ def opened(articles: tuple[Article, ...] = ARTICLES) -> Engine:
 def test_a_receipt_is_found_again_as_it_was(question: str, k: int, dated: bool) -> None:
     engine = opened()
     where = Filter(frozenset({"Code civil"}), in_force_on=date(2026, 1, 1)) if dated else None
-    made = receipt(engine.ask(question, k=k, where=where), engine, k)
+    made = receipt(engine.ask(question, k=k, where=where), engine.info, k)
 
     assert list(changes(json.loads(as_json(made)), opened())) == []
 
 
 def test_a_receipt_from_its_file(tmp_path: Path) -> None:
     engine = opened()
-    made = receipt(engine.ask(QUESTION), engine)
+    made = receipt(engine.ask(QUESTION), engine.info)
     path = tmp_path / "receipt.json"
     path.write_text(as_json(made), encoding="utf-8")
 
@@ -55,7 +55,7 @@ def test_a_receipt_from_its_file(tmp_path: Path) -> None:
 
 def test_what_has_changed_is_said() -> None:
     engine = opened()
-    made = json.loads(as_json(receipt(engine.ask(QUESTION), engine)))
+    made = json.loads(as_json(receipt(engine.ask(QUESTION), engine.info)))
     other = opened(
         (replace(ARTICLES[1], text="Le voisin peut demander que les arbres soient coupés."), ARTICLES[2])
     )
@@ -75,7 +75,7 @@ def test_what_has_changed_is_said() -> None:
 
 def test_scores_of_another_processor_are_told_as_such() -> None:
     engine = opened()
-    made = json.loads(as_json(receipt(engine.ask(QUESTION), engine)))
+    made = json.loads(as_json(receipt(engine.ask(QUESTION), engine.info)))
     made["articles"][0]["score"] *= 1 + 1e-9
 
     assert [line.partition("themselves")[2] for line in changes(made, engine)] == [
@@ -111,7 +111,7 @@ def test_the_code_hangs_on_version_order_and_text() -> None:
 )
 def test_what_is_no_receipt_is_refused(broken: dict[str, object], tmp_path: Path) -> None:
     engine = opened()
-    made = receipt(engine.ask(QUESTION), engine)
+    made = receipt(engine.ask(QUESTION), engine.info)
     if isinstance(broken.get("settings"), dict):
         broken = {"settings": {**made["settings"], **broken["settings"]}}  # type: ignore[dict-item]
     path = tmp_path / "receipt.json"
