@@ -20,7 +20,7 @@ from indexes.cli import arguments as grammar
 from indexes.cli import feedback, graph, results, update
 from indexes.cli.importing import bring_in, prepared
 from indexes.cli.progress import Bars
-from indexes.cli.serve import assist, serve
+from indexes.cli.serve import serve, serve_mcp
 from indexes.cli.terminal import explain, guarded, say
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
@@ -319,7 +319,7 @@ COMMANDS: Mapping[str, grammar.Command] = {
     "bridge": _bridge,
     "remove": _remove,
     "serve": serve,
-    "mcp": assist,
+    "mcp": serve_mcp,
     "make-builtin": _make_builtin,
     "check-builtin": _check_builtin,
 }

@@ -17,6 +17,7 @@ FEEDBACK = "PANDECT_FEEDBACK_PER_ADDRESS"
 MESSAGES = "PANDECT_MESSAGES_PER_ADDRESS"
 # a class or a library behind one address searches on: five people who click as fast as a socket may
 _USUAL = {SEARCHES: "120/minute", FEEDBACK: "50/hour", MESSAGES: "600/minute"}
+THIS_MACHINE = ("127.0.0.1", "::1", "testclient")  # whose addresses tell nobody apart
 PASSWORDS = Rate(10, 3600.0)  # attempts at the operator's password
 _PORT = re.compile(r"(\[[^\]]+\]|[^:]+)(?::\d+)?")  # [2001:db8::1]:4711, 192.0.2.7:4711
 _NETWORK = 64  # bits of an IPv6 address that a household is given; whoever has one has 2**64 more
@@ -41,14 +42,16 @@ class Visits:
         PANDECT_PROXIES alone.
         """
         told = self.proxied(peer, sent)
-        return network(peer if told is None else told.rpartition(",")[2].strip())
+        if told is not None:
+            return network(told.rpartition(",")[2].strip())
+        return None if peer in THIS_MACHINE else network(peer)
 
     def proxied(self, peer: str | None, sent: Sequence[str]) -> str | None:
         """Return what this machine or a proxy of the host sent in a header; None of whoever else sent it."""
         return sent[-1] if sent and self._is_proxy(peer) else None
 
     def _is_proxy(self, peer: str | None) -> bool:
-        if peer is None:  # this machine
+        if peer is None or peer in THIS_MACHINE:
             return True
         try:
             found = ip_address(peer)

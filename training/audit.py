@@ -109,7 +109,7 @@ def fit(of: Sequence[Part]) -> Curve:
     return Curve(float(mean_y - slope * mean_x), slope)
 
 
-def left_out(of: Sequence[Part]) -> list[tuple[Part, float]]:
+def leave_one_out(of: Sequence[Part]) -> list[tuple[Part, float]]:
     """Return every part with the share that the other collections foretell."""
     names = dict.fromkeys(part.collection for part in of)
     curves = {name: fit([part for part in of if part.collection != name]) for name in names}
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PandectError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    foretold = left_out(found)
+    foretold = leave_one_out(found)
     errors = sorted(abs(share - part.hit) for part, share in foretold)
     curve = fit(found)
     record = {

@@ -25,7 +25,7 @@ from scipy.sparse import csr_matrix
 import indexes
 from indexes.cli.terminal import guarded
 from rag.errors import BadInput
-from rag.screening.danger import CLASSES, by_rules
+from rag.screening.danger import CLASSES, rule_classes
 from rag.screening.danger_classifier import FILE, ngrams
 from rag.types import Bools, Floats
 from training.screening import FOLDER, read_cases
@@ -114,7 +114,7 @@ def fit(rows: csr_matrix, labels: Bools) -> tuple[Floats, Floats]:
     return whole[:-1], whole[-1]
 
 
-def out_of_writer(rows: csr_matrix, labels: Bools, writers: Sequence[str]) -> Floats:
+def cross_validate(rows: csr_matrix, labels: Bools, writers: Sequence[str]) -> Floats:
     """Return the scores of each text by what the texts of other writers teach."""
     scores = np.zeros(labels.shape, np.float32)
     names = np.array(writers)
@@ -181,8 +181,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     rows, idf = matrix([each.text for each in of])
     labels = np.array([[each.danger == name and each.is_case for name in CLASSES] for each in of])
-    scores = out_of_writer(rows, labels, [each.writer for each in of])
-    ruled = [by_rules(each.text) for each in of]
+    scores = cross_validate(rows, labels, [each.writer for each in of])
+    ruled = [rule_classes(each.text) for each in of]
     found = [
         threshold(of, name, scores[:, at], np.array([bool(told.get(name)) for told in ruled]))
         for at, name in enumerate(CLASSES)

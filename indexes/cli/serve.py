@@ -22,7 +22,7 @@ MAX_OPEN_INDEXES = 2  # the one in use, and the one before, so that a switch bac
 IDLE = 15  # seconds that a connection without a request is kept
 
 
-class InstalledLaw:
+class InstalledIndex:
     """The index of a name or path: the version that is in use now, opened once."""
 
     def __init__(self, index: str | None) -> None:
@@ -77,7 +77,7 @@ def serve(parsed: argparse.Namespace) -> None:
     for name in ("rag.api", "uvicorn.error"):
         logging.getLogger(name).setLevel(logging.INFO)
     app = create_app(
-        InstalledLaw(os.environ.get("PANDECT_INDEX") or None), access(os.environ), model_writer(os.environ)
+        InstalledIndex(os.environ.get("PANDECT_INDEX") or None), access(os.environ), model_writer(os.environ)
     )
     uvicorn.run(
         app, host=parsed.host, port=parsed.port, log_config=None, access_log=False, server_header=False,
@@ -85,7 +85,7 @@ def serve(parsed: argparse.Namespace) -> None:
     )  # fmt: skip
 
 
-def assist(_: argparse.Namespace) -> None:
+def serve_mcp(_: argparse.Namespace) -> None:
     """Speak the Model Context Protocol over a pipe, until it is closed.
 
     Raises:
@@ -102,6 +102,6 @@ def assist(_: argparse.Namespace) -> None:
             f"a server for assistants needs {error.name}: run {install_hint('api')}"
         ) from error
 
-    law = Law(InstalledLaw(os.environ.get("PANDECT_INDEX") or None), access(os.environ), Metrics())
+    law = Law(InstalledIndex(os.environ.get("PANDECT_INDEX") or None), access(os.environ), Metrics())
     law.warm()
     create_server(law).run("stdio")

@@ -33,7 +33,6 @@ from rag.engine.result import Mode
 from rag.lifecycle import WORK, Health, draining
 from rag.types import Filter
 
-_THIS_MACHINE = ("127.0.0.1", "::1", "testclient")  # whose requests come from nowhere that could be told
 MOST = 50  # articles of a result; that one of the first ten answers is what confidence is of
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 EXAMPLE = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
@@ -90,8 +89,7 @@ class Routes:
         """Let a request pass, or refuse it, by its key or its address."""
         header = self.access.address_header
         sent = request.headers.getlist(header) if header else []
-        host = request.client.host if request.client else None
-        peer = None if host in _THIS_MACHINE else host
+        peer = request.client.host if request.client else None
         request.state.caller = self.access.admit(request.headers.get("authorization"), peer, sent)
 
     def _ask(self, request: SearchRequest, *, leaves: bool = False) -> tuple[Engine, result.Asked]:
@@ -187,7 +185,7 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         for warm in (law.warm, *([writer.warm] if writer is not None else ())):
             threading.Thread(target=warm, name="warm", daemon=True).start()
-        async with draining(app), mcp.mounted(app, law, routes.admitted, anywhere=bool(access.keys)):
+        async with draining(app), mcp.mount(app, law, routes.admitted, anywhere=bool(access.keys)):
             yield
 
     app = FastAPI(

@@ -113,7 +113,7 @@ def create_server(law: Law) -> MCPServer:
 
 
 @asynccontextmanager
-async def mounted(
+async def mount(
     app: FastAPI, law: Law, admitted: Callable[[Request], Awaitable[None]], *, anywhere: bool
 ) -> AsyncIterator[None]:
     """Serve the protocol at /mcp of the REST interface as long as the block lasts.
@@ -129,14 +129,12 @@ async def mounted(
     inner = server.streamable_http_app(
         streamable_http_path=PATH, stateless_http=True, json_response=True, transport_security=security
     )
-    app.router.routes.append(
-        Route(PATH, _Admitted(inner, admitted), methods=["POST"], include_in_schema=False)
-    )
+    app.router.routes.append(Route(PATH, _Gate(inner, admitted), methods=["POST"], include_in_schema=False))
     async with server.session_manager.run():
         yield
 
 
-class _Admitted:
+class _Gate:
     """ASGI: hands on what may pass."""
 
     def __init__(self, app: ASGIApp, admitted: Callable[[Request], Awaitable[None]]) -> None:

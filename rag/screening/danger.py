@@ -7,7 +7,7 @@ classes in words.toml, and a file a class with its own concepts and the rules th
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -72,21 +72,28 @@ def classes(question: str) -> Mapping[str, bool]:
 
     Where a classifier finds a class whose words the rules do not know, it is told too.
     """
-    found = by_rules(question)
+    found = rule_classes(question)
     french = question_languages(question)[:1] == ["fr"]
-    more = [danger for danger in classifier().raised(question, french=french) if not found.get(danger)]
+    more = [danger for danger in classifier().predict(question, french=french) if not found.get(danger)]
     if not more:
         return found
-    worded = _worded(question)
+    worded = _literal_classes(question)
     return {**found, **{danger: True for danger in more if danger not in worded}}
 
 
-def _worded(question: str) -> set[str]:
-    """Return the classes whose words a question has, if the rules take them for denied, invented or over."""
-    grammar, read, worded = _grammar(), words(question), set[str]()
+def _readings(question: str) -> Iterator[tuple[Sequence[Word], Sequence[Match]]]:
+    """Yield the words of a question and their matches, as each language that it may be in reads them."""
+    grammar, read = _grammar(), words(question)
     for language in question_languages(question) or grammar.lexicon.languages:
+        # "ya" is "il y a" there, "now" in Spanish
         text = words(question, grammar.typed) if language == "fr" else read
-        matches = grammar.lexicon.matches(text, (language, "any"))
+        yield text, grammar.lexicon.matches(text, (language, "any"))
+
+
+def _literal_classes(question: str) -> set[str]:
+    """Return the classes whose words a question has, if the rules take them for denied, invented or over."""
+    grammar, worded = _grammar(), set[str]()
+    for text, matches in _readings(question):
         concepts = {match.concept for match in matches}
         worded |= set(LIMITS if "bystander" in concepts else ()) | set(FACTS if "unreal" in concepts else ())
         worded |= {
@@ -98,16 +105,12 @@ def _worded(question: str) -> set[str]:
     return worded
 
 
-def by_rules(question: str) -> Mapping[str, bool]:
+def rule_classes(question: str) -> Mapping[str, bool]:
     """Return the same by the rules alone; what is denied, meant figuratively or long past is none."""
-    grammar = _grammar()
-    read, spoken = words(question), question_languages(question)
+    grammar, sure = _grammar(), bool(question_languages(question))
     told: dict[str, bool] = {}
     framed = False
-    for language in spoken or grammar.lexicon.languages:
-        # "ya" is "il y a" there, "now" in Spanish
-        text = words(question, grammar.typed) if language == "fr" else read
-        matches = grammar.lexicon.matches(text, (language, "any"))
+    for text, matches in _readings(question):
         said = _not_denied(matches, text, grammar.undeniable)
         # what the likeliest language says of who asks holds for words of all that are read as well
         framed = framed or any(match.concept == "bystander" for match in said)
@@ -115,7 +118,7 @@ def by_rules(question: str) -> Mapping[str, bool]:
             if framed and danger in LIMITS:
                 told.setdefault(danger, False)
                 continue
-            now = _tells(danger, matches, said, text, grammar.rules[danger], sure=bool(spoken))
+            now = _tells(danger, matches, said, text, grammar.rules[danger], sure=sure)
             if now is not None:
                 told[danger] = told.get(danger, False) or now
     return told

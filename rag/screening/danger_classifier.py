@@ -44,7 +44,7 @@ class Classifier:
         norm = float(np.sqrt(values @ values)) or 1.0
         return (values @ self.weights[ids]) / norm + self.bias
 
-    def raised(self, text: str, *, french: bool) -> list[str]:
+    def predict(self, text: str, *, french: bool) -> list[str]:
         """Return the classes that it finds; none in fewer than six words, where every one weighs too much.
 
         Of other languages than French it has read little, and must be surer.

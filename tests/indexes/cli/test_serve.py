@@ -24,7 +24,7 @@ class Versions:
         monkeypatch.setattr(serve, "current_version", lambda _: self.now)
         monkeypatch.setattr(serve, "file_state", lambda _: self.now)
         monkeypatch.setattr(serve, "_open", self._open)
-        self.law = serve.InstalledLaw("law")
+        self.law = serve.InstalledIndex("law")
 
     def _open(self, _: str | None, version: str) -> Any:
         self.opened.append(version)
@@ -52,7 +52,7 @@ def test_a_version_that_cannot_be_opened_takes_no_law_from_who_asks(monkeypatch:
     first, versions.broken, versions.now = versions.law.engine(), {"2", "3"}, "2"
     assert versions.law.engine() is first
     versions.now = "3"
-    anew = serve.InstalledLaw("law")
+    anew = serve.InstalledIndex("law")
     with pytest.raises(DamagedIndex):
         anew.engine()
 

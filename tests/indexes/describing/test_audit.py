@@ -14,7 +14,7 @@ from rag.text.analysers import analyser
 from rag.types import Article, Question
 from tests.fakes.ranking.engines import engine_of
 from tests.paths import ROOT
-from training.audit import Curve, Part, fit, left_out
+from training.audit import Curve, Part, fit, leave_one_out
 
 CUT = analyser("fr")
 
@@ -87,5 +87,5 @@ def test_a_curve_is_fitted_to_parts_and_a_collection_left_out_teaches_nothing() 
 
     assert (fitted.bias, fitted.weight) == pytest.approx((-2, 4), abs=0.1)
     odd = [Part("c", 10, 1, 1000, 0.5, 0.01)]
-    ((_, share),) = (each for each in left_out([*parts, *odd]) if each[0].collection == "c")
+    ((_, share),) = (each for each in leave_one_out([*parts, *odd]) if each[0].collection == "c")
     assert share == pytest.approx(0.5, abs=0.02)

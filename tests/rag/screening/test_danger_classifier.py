@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.screening.danger import CLASSES, by_rules, classes
+from rag.screening.danger import CLASSES, classes, rule_classes
 from rag.screening.danger_classifier import Classifier, classifier, ngrams
 from training import danger as fitting
 from training.danger import Example, fit, matrix, threshold
@@ -50,7 +50,7 @@ def small(score: float) -> Classifier:
 def test_it_is_surer_where_it_has_read_little(
     score: float, text: str, *, french: bool, raised: list[str]
 ) -> None:
-    assert small(score).raised(text, french=french) == raised
+    assert small(score).predict(text, french=french) == raised
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,11 @@ def test_a_writer_without_the_words_of_the_rules_is_understood() -> None:
     for name in CLASSES:
         for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
-            if case["half"] == "unseen" and case["language"] == "fr" and not by_rules(case["text"]).get(name):
+            if (
+                case["half"] == "unseen"
+                and case["language"] == "fr"
+                and not rule_classes(case["text"]).get(name)
+            ):
                 kind = "case" if case["danger"] else "near"
                 missed[kind] += 1
                 missed[f"{kind} found"] += bool(classes(case["text"]).get(name))
