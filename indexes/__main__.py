@@ -225,11 +225,11 @@ def _audit(parsed: argparse.Namespace) -> None:
 
 def _verify(parsed: argparse.Namespace) -> int:
     record = receipts.read(parsed.receipt)
-    engine = open_index(parsed.index or record["index"]["name"])
+    engine = open_index(parsed.index or record.index.name)
     told = list(receipts.changes(record, engine))
     if not told:
-        articles = f"{len(record['articles'])} articles, their texts and scores"
-        say(f"{record['code']}: {articles} are those that {engine.info.name} {engine.info.version} finds")
+        articles = f"{len(record.articles)} articles, their texts and scores"
+        say(f"{record.code}: {articles} are those that {engine.info.name} {engine.info.version} finds")
     _print(iter(told))
     return 1 if told else 0
 

@@ -54,6 +54,9 @@ class SearchRequest(BaseModel):
     language: str = Field(
         default="en", pattern="^[a-z]{2}$", description="Of what the corpus says in several languages."
     )
+    receipt: bool = Field(
+        default=False, description="Add what `python -m indexes verify` makes the same ranking from again."
+    )
 
     @field_validator("day", mode="before")
     @classmethod
@@ -97,12 +100,15 @@ class Routes:
             request.question, k=request.k, where=request.where, method=request.method, leaves=leaves
         )
 
+    @staticmethod
+    def _found(engine: Engine, asked: result.Asked, request: SearchRequest) -> Any:  # noqa: ANN401
+        return result.plain(result.found(asked, engine, request.language, proof=request.receipt))
+
     async def search(self, request: SearchRequest) -> Response:
         """Find the articles that answer a question, best first, with what must be known before."""
 
         def work() -> Any:  # noqa: ANN401 - of JSON's types
-            engine, asked = self._ask(request)
-            return result.plain(result.found(asked, engine, request.language))
+            return self._found(*self._ask(request), request)
 
         return JSONResponse(await self.law.run(work))
 
@@ -149,7 +155,7 @@ class Routes:
 
         def work() -> answers.Answering:
             engine, asked = self._ask(request, leaves=writer is not None)
-            found = result.plain(result.found(asked, engine, request.language))
+            found = self._found(engine, asked, request)
             return answers.Answering(engine, asked, found, law.extractor(engine), writer, law.metrics)
 
         answering = await law.run(work)

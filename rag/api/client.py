@@ -83,14 +83,17 @@ class Client:
         where: Filter | None = None,
         method: Mode = "hybrid",
         language: str = "en",
+        receipt: bool = False,
     ) -> Found:
         """Return the articles that answer a question, and what must be known before.
+
+        `receipt`: one comes along; `rag.engine.receipt.as_json` makes it the file that is verified.
 
         Raises:
             BadInput: the request cannot be used; the message says why.
             TooMany, Unreachable: no answer was given.
         """
-        body = _body(question, k, where, method, language)
+        body = _body(question, k, where, method, language) | ({"receipt": True} if receipt else {})
         return _read(Found, self._ask("POST", "/v1/search", body).content)
 
     def article(self, article_id: str) -> ArticlePage:

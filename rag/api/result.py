@@ -13,6 +13,7 @@ from rag.corpus.card import Contact, CorpusCard
 from rag.corpus.contents import Mention, Need
 from rag.corpus.facts import Amount, TimeLimit
 from rag.engine.engine import Engine
+from rag.engine.receipt import Receipt, receipt
 from rag.engine.result import MAX_CHARS, Explanation, Level, Mode, Result, Status, shorten
 from rag.graph.references.reference import Role
 from rag.screening.decision import Decision, DecisionReason, screen_question
@@ -103,6 +104,7 @@ class Found:
     method: Mode  # how it was searched
     day: date | None  # whose law was asked for
     index: str  # name and version of the index
+    receipt: Receipt | None = None  # where it is asked for: `python -m indexes verify` checks it
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,7 @@ class Asked:
     cut: bool  # it was longer than what is read
     result: Result
     decision: Decision
+    k: int  # articles at most
 
 
 def ask(
@@ -226,11 +229,11 @@ def ask(
         result = engine.ask(read, k=k, where=where, mode=method)
     with part("screening"):
         decision = screen_question(read, result, engine.card, leaves=leaves)
-    return Asked(read, cut, result, decision)
+    return Asked(read, cut, result, decision, k)
 
 
-def found(asked: Asked, engine: Engine, language: str = "en") -> Found:
-    """Return what was found; `language` is that of what the corpus says in several."""
+def found(asked: Asked, engine: Engine, language: str = "en", *, proof: bool = False) -> Found:
+    """Return what was found; `language` is of what the corpus says in several; `proof` adds a receipt."""
     result, decision, card = asked.result, asked.decision, engine.card
     return Found(
         result.status,
@@ -241,6 +244,7 @@ def found(asked: Asked, engine: Engine, language: str = "en") -> Found:
         tuple(case.question for case in result.topic),
         tuple(_steps(asked, card, language)),
         result.mode, result.in_force_on, f"{engine.info.name} {engine.info.version}",
+        receipt(result, engine.info, asked.k) if proof else None,
     )  # fmt: skip
 
 

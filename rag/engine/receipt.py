@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
 from datetime import date
 from math import inf
 from pathlib import Path
@@ -23,35 +24,66 @@ MAX_BYTES = 2**20  # of a receipt's file; one of ten articles is 2 KB
 TOLERANCE = 1e-6  # relative; another processor adds the same numbers up in another order
 
 
-def receipt(result: Result, info: IndexInfo, k: int = 10) -> dict[str, Any]:
-    """Return the receipt of a result that was asked for with at most `k` articles, of JSON's types.
+@dataclass(frozen=True, slots=True)
+class ReceiptIndex:
+    """The index that answered."""
 
-    Its keys: `format`; `code` (see `short_code`); `index` (name, version, corpus_sha256); `question`;
-    `settings` (k, mode, codes, law_types, regions, in_force_on, without); `confidence`; and `articles`, in
-    order, each with id, sha256 of its text, and score.
-    """
-    where = result.where or Filter()
-    articles = [shown.article for shown in result.shown]
-    return {
-        "format": FORMAT,
-        "code": short_code(info.version, articles),
-        "index": {"name": info.name, "version": info.version, "corpus_sha256": info.corpus_sha256},
-        "question": result.question,
-        "settings": {
-            "k": k,
-            "mode": result.mode,
-            "codes": sorted(where.codes),
-            "law_types": sorted(where.law_types),
-            "regions": sorted(where.regions),
-            "in_force_on": where.in_force_on.isoformat() if where.in_force_on else None,
-            "without": sorted(map(list, result.without)),
-        },
-        "confidence": result.confidence,
-        "articles": [
-            {"id": shown.article.id, "sha256": text_sha256(shown.article), "score": shown.score}
-            for shown in result.shown
-        ],
-    }
+    name: str
+    version: str
+    corpus_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptSettings:
+    """How a question was asked; lists are sorted."""
+
+    k: int  # articles at most
+    mode: Mode
+    codes: tuple[str, ...]
+    law_types: tuple[str, ...]
+    regions: tuple[str, ...]
+    in_force_on: str | None  # a day, such as 2025-01-31
+    without: tuple[tuple[str, str], ...]  # expansions that were taken out: a word, and that of the law
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptArticle:
+    """An article of a result."""
+
+    id: str
+    sha256: str  # of its text, see `text_sha256`
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A result as it was: the question, how it was asked, of what, and the articles in their order."""
+
+    format: int
+    code: str  # see `short_code`
+    index: ReceiptIndex
+    question: str
+    settings: ReceiptSettings
+    confidence: float | None
+    articles: tuple[ReceiptArticle, ...]
+
+
+def receipt(result: Result, info: IndexInfo, k: int = 10) -> Receipt:
+    """Return the receipt of a result that was asked for with at most `k` articles."""
+    where, shown = result.where or Filter(), result.shown
+    day = where.in_force_on.isoformat() if where.in_force_on else None
+    return Receipt(
+        FORMAT,
+        short_code(info.version, [each.article for each in shown]),
+        ReceiptIndex(info.name, info.version, info.corpus_sha256),
+        result.question,
+        ReceiptSettings(
+            k, result.mode, tuple(sorted(where.codes)), tuple(sorted(where.law_types)),
+            tuple(sorted(where.regions)), day, tuple(sorted(result.without)),
+        ),
+        result.confidence,
+        tuple(ReceiptArticle(each.article.id, text_sha256(each.article), each.score) for each in shown),
+    )  # fmt: skip
 
 
 def text_sha256(article: Article) -> str:
@@ -66,33 +98,36 @@ def short_code(version: str, articles: Sequence[Article]) -> str:
     return "-".join(code[at : at + 4] for at in range(0, CODE, 4))
 
 
-def as_json(record: Mapping[str, Any]) -> str:
+def as_json(made: Receipt) -> str:
     """Return a receipt as a file's text; the same receipt is the same bytes."""
-    return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return json.dumps(asdict(made), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Receipt:
     """Read the file of a receipt.
 
     Raises:
         BadInput: it is none, or of another format.
     """
-    expected = "expected the JSON file of a receipt, as the page saves it"
+    expected = "expected the JSON file of a receipt, as the page saves it and the API gives it"
     try:
         with path.open("rb") as file:
             record = json.loads(file.read(MAX_BYTES + 1))
         if record["format"] != FORMAT:
             raise BadInput(f"{path}: a receipt of format {record['format']!r}; this program reads {FORMAT}")
-        _filter(record["settings"])
+        settings = record["settings"]
+        record["settings"] = ReceiptSettings(**{name: _as_tuples(each) for name, each in settings.items()})
+        record["index"] = ReceiptIndex(**record["index"])
+        record["articles"] = tuple(ReceiptArticle(**each) for each in record["articles"])
+        made = Receipt(**record)
+        _filter(made.settings)
         sound = (
-            all(isinstance(record["index"][name], str) for name in ("name", "version", "corpus_sha256"))
-            and isinstance(record["question"], str)
-            and isinstance(record["code"], str)
-            and record["settings"]["mode"] in get_args(Mode)
-            and record["settings"]["k"] in range(1, MAX_K + 1)
+            all(isinstance(each, str) for each in (*astuple(made.index), made.question, made.code))
+            and made.settings.mode in get_args(Mode)
+            and made.settings.k in range(1, MAX_K + 1)
             and all(
-                isinstance(each["id"], str) and isinstance(each["sha256"], str) and float(each["score"]) < inf
-                for each in record["articles"]
+                isinstance(each.id, str) and isinstance(each.sha256, str) and float(each.score) < inf
+                for each in made.articles
             )
         )
     except FileNotFoundError as error:
@@ -101,34 +136,38 @@ def read(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path} is no receipt ({type(error).__name__}: {error}); {expected}") from error
     if not sound:
         raise BadInput(f"{path} is no receipt: a value in it is not what it should be; {expected}")
-    made: dict[str, Any] = record
     return made
 
 
-def changes(record: Mapping[str, Any], engine: Engine) -> Iterator[str]:
+def _as_tuples(value: Any) -> Any:  # noqa: ANN401 - of JSON's types
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+
+
+def changes(made: Receipt, engine: Engine) -> Iterator[str]:
     """Ask a receipt's question again and yield what is other than it says; nothing where all is the same."""
-    result = _ask(record["question"], record["settings"], engine)
-    now = receipt(result, engine.info, record["settings"]["k"])
-    if as_json(record) == as_json(now):
+    asked = made.settings
+    where, without = _filter(asked)
+    result = engine.ask(made.question, k=asked.k, where=where, mode=asked.mode, without=without)
+    now = receipt(result, engine.info, asked.k)
+    if as_json(made) == as_json(now):
         return
     for what in ("corpus_sha256", "version", "name"):
-        if (was := record["index"][what]) != (is_now := now["index"][what]):
+        if (was := getattr(made.index, what)) != (is_now := getattr(now.index, what)):
             yield f"the {what} of the index was {was}, now {is_now}"
-    for each in record["articles"]:
-        article = engine.articles.get(each["id"])
+    for each in made.articles:
+        article = engine.articles.get(each.id)
         if article is None:
-            yield f"article {each['id']} is no longer there"
-        elif text_sha256(article) != each["sha256"]:
-            yield f"the text of article {each['id']} has changed"
-    scores, found = ({each["id"]: float(each["score"]) for each in of["articles"]} for of in (record, now))
+            yield f"article {each.id} is no longer there"
+        elif text_sha256(article) != each.sha256:
+            yield f"the text of article {each.id} has changed"
+    scores, found = ({each.id: float(each.score) for each in of.articles} for of in (made, now))
     if list(scores) != list(found):
         before, after = (", ".join(ids) or "no article" for ids in (scores, found))
         yield f"the ranking was {before}; now {after}"
     yield from _scores(scores, found)
-    if record.get("confidence") != now["confidence"]:
-        yield f"the confidence was {record.get('confidence')}, now {now['confidence']}"
-    if record["code"] != now["code"]:
-        yield f"the code was {record['code']}, now {now['code']}"
+    for name in ("confidence", "code"):
+        if (was := getattr(made, name)) != (is_now := getattr(now, name)):
+            yield f"the {name} was {was}, now {is_now}"
 
 
 def _scores(former: Mapping[str, float], found: Mapping[str, float]) -> Iterator[str]:
@@ -139,17 +178,12 @@ def _scores(former: Mapping[str, float], found: Mapping[str, float]) -> Iterator
         yield f"the scores differ by up to {apart:.1g} of themselves{same}"
 
 
-def _ask(question: str, settings: Mapping[str, Any], engine: Engine) -> Result:
-    where, without = _filter(settings)
-    return engine.ask(question, k=settings["k"], where=where, mode=settings["mode"], without=without)
-
-
-def _filter(settings: Mapping[str, Any]) -> tuple[Filter | None, Removed]:
-    day = settings["in_force_on"]
+def _filter(settings: ReceiptSettings) -> tuple[Filter | None, Removed]:
+    day = settings.in_force_on
     where = Filter(
-        frozenset(map(str, settings["codes"])),
-        frozenset(map(str, settings["law_types"])),
-        frozenset(map(str, settings["regions"])),
+        frozenset(map(str, settings.codes)),
+        frozenset(map(str, settings.law_types)),
+        frozenset(map(str, settings.regions)),
         date.fromisoformat(day) if day else None,
     )
-    return where if where != Filter() else None, frozenset((str(a), str(b)) for a, b in settings["without"])
+    return where if where != Filter() else None, frozenset((str(a), str(b)) for a, b in settings.without)

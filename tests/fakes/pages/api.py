@@ -21,6 +21,7 @@ from rag.answer.generation.writer import ModelWriter
 from rag.api.access import Access, access
 from rag.api.app import create_app
 from rag.api.client import Client
+from rag.engine.engine import Engine
 from rag.errors import MissingIndex
 from tests.fakes.pages.ui_engine import ENGINES, FakeEngine
 from tests.paths import ROOT
@@ -29,7 +30,7 @@ from tests.paths import ROOT
 class Shelf:
     """A library of one engine, which a test may change; none: it cannot be opened."""
 
-    def __init__(self, engine: FakeEngine | None) -> None:
+    def __init__(self, engine: FakeEngine | Engine | None) -> None:
         self.now = engine
 
     def engine(self) -> Any:
@@ -72,7 +73,7 @@ class Served:
 
 @contextmanager
 def served(
-    engine: FakeEngine | str | None = "plain",
+    engine: FakeEngine | Engine | str | None = "plain",
     writer: ModelWriter | Any = None,
     environ: Mapping[str, str] | None = None,
     **settings: Any,

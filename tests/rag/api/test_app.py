@@ -18,15 +18,19 @@ from hypothesis import strategies as st
 
 pytest.importorskip("fastapi", reason="the API's packages are not installed: pip install '.[api]'")
 
+import indexes
+from indexes.__main__ import main
 from rag.answer.types import Answer, Ending, PassagePart
 from rag.api.access import access
 from rag.api.app import _stream
 from rag.api.client import Client, NoSuchArticle, TooMany, Unreachable
 from rag.api.guard import LARGEST, JsonLines
 from rag.api.result import Found, href
+from rag.engine.receipt import as_json
 from rag.engine.result import MAX_CHARS, Level
 from rag.errors import BadInput, BadSetting
 from rag.types import Article, Filter
+from tests.fakes.law.corpus import CODE, GOAT, install
 from tests.fakes.pages.api import Served, served
 from tests.fakes.pages.ask_page_driver import ask, page
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, ENGINES, MOVED, QUESTION, TENANCY, FakeEngine
@@ -106,6 +110,22 @@ def test_why_adds_up(plain: Served) -> None:
     assert why.bm25 == sum(word.share for word in why.explanation.words) > 0
     with pytest.raises(BadInput, match=r"no article of this rank\. got: 9\. expected: a rank from 1 to 3"):
         plain.client().why(QUESTION, 9)
+
+
+def test_a_receipt_is_what_the_command_verifies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
+    install()
+    file, where = tmp_path / "receipt.json", Filter(frozenset({CODE}))
+    with served(indexes.open("village")) as app:
+        found = app.client().search(GOAT, k=1, where=where, method="keyword", receipt=True)
+        assert app.client().search(GOAT).receipt is None
+    assert found.receipt is not None
+    assert [each.id for each in found.receipt.articles] == [article.id for article in found.articles]
+    file.write_text(as_json(found.receipt), encoding="utf-8")
+    assert main(["verify", str(file)]) == 0
+    assert f"{found.receipt.code}: 1 articles, their texts and scores are those" in capsys.readouterr().out
 
 
 def test_topics_say_what_is_here_and_what_is_not() -> None:
