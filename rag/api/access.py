@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import math
 import os
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ PER_KEY = "PANDECT_API_PER_KEY"
 SECONDS = "PANDECT_API_SECONDS"
 AT_ONCE = "PANDECT_API_AT_ONCE"
 LEAST_KEY = 20  # characters; what is shorter can be guessed
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +33,45 @@ class Caller:
     address: str | None = None
 
 
+class Keys:
+    """The keys of a file, which is read again when it has changed; no file: none is asked for."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Read the file; `BadSetting` says what cannot be used."""
+        self._file, self._state = file, _state(file)
+        self._names = _keys(file) if file else {}
+
+    def __bool__(self) -> bool:
+        """Return whether a key is asked for."""
+        return self._file is not None
+
+    def client(self, authorization: str) -> str | None:
+        """Return whose key came; every key is compared, each in constant time."""
+        scheme, _, key = authorization.partition(" ")
+        came = sha256(key.strip().encode()).digest() if scheme.lower() == "bearer" else b""
+        names = [name for known, name in self._known().items() if hmac.compare_digest(known, came)]
+        return names[0] if names else None
+
+    def _known(self) -> Mapping[bytes, str]:
+        """Return hashes and names; those from before where the file cannot be used now: the log says why."""
+        state = _state(self._file)
+        if self._file and state != self._state:
+            self._state = state
+            try:
+                self._names = _keys(self._file)
+                _log.info("the keys were read again: %d", len(self._names))
+            except BadSetting as error:
+                _log.error("%s; the keys from before are used", error)
+        return self._names
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """The settings of a process that serves the interface."""
 
     visits: Visits
     per_key: RateLimits
-    keys: Mapping[bytes, str]  # SHA-256 of a key -> whose it is; {}: none is asked for
+    keys: Keys
     address_header: str = ""
     seconds: float = 30.0  # that one request may take, waiting included; a written answer may take longer
     at_once: int = 4  # searches
@@ -49,7 +83,7 @@ class Access:
             Refused: no key or an unknown one where keys are asked for, or too many requests.
         """
         address = self.visits.address(peer, header)
-        client = self._client(authorization or "")
+        client = self.keys.client(authorization or "")
         by_key = client is not None
         wait = self.per_key.take(client) if by_key else self.visits.searches.take(address=address)
         if wait > 0:
@@ -68,13 +102,6 @@ class Access:
             )  # fmt: skip
         return Caller(client, address)
 
-    def _client(self, authorization: str) -> str | None:
-        """Return whose key came; every key is compared, each in constant time."""
-        scheme, _, key = authorization.partition(" ")
-        came = sha256(key.strip().encode()).digest() if scheme.lower() == "bearer" else b""
-        names = [name for known, name in self.keys.items() if hmac.compare_digest(known, came)]
-        return names[0] if names else None
-
 
 def access(environ: Mapping[str, str]) -> Access:
     """Return what a host has set; `BadSetting` says which cannot be used."""
@@ -82,7 +109,7 @@ def access(environ: Mapping[str, str]) -> Access:
     return Access(
         from_environment(environ),
         RateLimits(per_session=limit(environ, PER_KEY, "600/minute")),
-        _keys(Path(file).expanduser()) if file else {},
+        Keys(Path(file).expanduser() if file else None),
         environ.get(HEADER, "").strip(),
         _whole(environ, SECONDS, 30),
         _whole(environ, AT_ONCE, 2 * (os.cpu_count() or 1)),
@@ -96,8 +123,17 @@ def _whole(environ: Mapping[str, str], setting: str, usual: int) -> int:
     return int(text)
 
 
+def _state(file: Path | None) -> tuple[int, int, int] | None:
+    """Return what tells a file from what it was; None where there is none."""
+    try:
+        found = file.stat() if file else None
+    except OSError:
+        found = None
+    return found and (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
 def _keys(file: Path) -> Mapping[bytes, str]:
-    """Read a file of lines "NAME KEY"; of keys only the hashes are kept."""
+    """Read a file of lines "NAME KEY": SHA-256 of a key -> whose it is; no key is kept."""
     expected = f'expected lines "NAME KEY", a key of {LEAST_KEY} characters or more, none twice'
     make = "python -c 'import secrets; print(secrets.token_urlsafe(32))' makes a key"
     try:

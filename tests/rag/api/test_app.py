@@ -246,6 +246,15 @@ def test_keys_limits_and_addresses(tmp_path: Path) -> None:
         assert 3590 < refused.value.wait <= 3600
         app.client(KEY + "2").topics()  # another's
         assert app.client().healthy()
+        file.write_text(f"new {KEY}4\n", encoding="utf-8")
+        app.client(KEY + "4").topics()
+        with pytest.raises(BadSetting):
+            app.client(KEY + "2").topics()  # a key that was withdrawn
+        file.write_text("new short\n", encoding="utf-8")  # cannot be used: the keys from before are
+        app.client(KEY + "4").topics()
+        file.unlink()
+        with pytest.raises(BadSetting):
+            app.client().topics()
     with served(environ={"PANDECT_SEARCHES_PER_ADDRESS": "1/hour"}) as app:
         app.client(address="192.0.2.7").topics()
         answer = app.http("192.0.2.7").get("/v1/topics")
