@@ -73,11 +73,15 @@ class Answering:
     writer: ModelWriter | None
     metrics: Metrics
     _draft: Draft | None = field(default=None, init=False)
+    _ending: Ending = field(default=Ending.STOPPED, init=False)  # where the client goes before the whole came
+    _closed: bool = field(default=False, init=False)
 
     def close(self) -> None:
-        """End the request to a model, if there is one."""
+        """End the request to a model, if there is one, and count it; called once, from any thread."""
+        self._closed = True
         if self._draft is not None:
             self._draft.close()
+            self.metrics.model_calls.labels(str(self._ending)).inc()
 
     def events(self, caller: Caller, *, remove: bool) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the name and the data of each event; blocks between them, so it is for a thread.
@@ -100,14 +104,15 @@ class Answering:
             days = card.law_dates(article.code for article in articles)
             as_of = days[0].isoformat() if days else None
             writer = self.writer.for_session(caller.client or caller.address, english, as_of, caller.address)
+            if self._closed:
+                return
             written = self._draft = writer.write(question, articles, language)
         texts = {article.id: article for article in articles}
         sent = question if question != self.asked.question else None
         with self.metrics.part("answer"):
             for event in written:
                 if isinstance(event, Answer):
-                    if self.writer is not None:
-                        self.metrics.model_calls.labels(str(event.ending)).inc()
+                    self._ending = event.ending
                     if event.ending is Ending.LIMITED:
                         self.metrics.refusals.labels("model rate").inc()
                     parts = tuple(_part(each, texts, language) for each in event.parts)

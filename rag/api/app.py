@@ -16,7 +16,6 @@ from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field, field_validator
-from starlette.concurrency import iterate_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
@@ -232,9 +231,10 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
 
 
 async def _stream(events: Iterator[tuple[str, Any]], close: Callable[[], None]) -> AsyncIterator[str]:
-    """Yield server-sent events; a client that goes ends the request to the model."""
+    """Yield server-sent events; a client that goes ends the request to the model, and nobody waits for it."""
     try:
-        async for name, data in iterate_in_threadpool(events):
+        while (event := await run_sync(next, events, None, abandon_on_cancel=True)) is not None:
+            name, data = event
             yield f"event: {name}\ndata: {json.dumps(data)}\n\n"  # ASCII: readers break lines at U+2028
     finally:
         close()

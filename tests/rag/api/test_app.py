@@ -20,11 +20,15 @@ pytest.importorskip("fastapi", reason="the API's packages are not installed: pip
 
 import indexes
 from indexes.__main__ import main
+from rag.answer.extractive import Extractor
 from rag.answer.types import Answer, Ending, PassagePart
-from rag.api.access import access
+from rag.api import result
+from rag.api.access import Caller, access
+from rag.api.answer import Answering
 from rag.api.app import _stream
 from rag.api.client import Client, NoSuchArticle, TooMany, Unreachable
 from rag.api.guard import LARGEST, JsonLines
+from rag.api.metrics import Metrics
 from rag.api.result import Found, href
 from rag.engine.receipt import as_json
 from rag.engine.result import MAX_CHARS, Level
@@ -346,6 +350,7 @@ class Writer:
     def __init__(self) -> None:
         self.sent: list[str] = []
         self.sessions: list[Any] = []
+        self.drafts: list[Any] = []
 
     def for_session(self, session: Any, say: Any, as_of: str, address: str | None) -> Writer:
         self.sessions.append((session, as_of, address))
@@ -353,7 +358,10 @@ class Writer:
 
     def write(self, question: str, articles: list[Article], language: str) -> Any:
         self.sent.append(question)
-        return self._Draft([p := PassagePart(articles[0].id, ((0, 8),)), Answer(Ending.WRITTEN, (p,))])
+        self.drafts.append(
+            self._Draft([p := PassagePart(articles[0].id, ((0, 8),)), Answer(Ending.WRITTEN, (p,))])
+        )
+        return self.drafts[-1]
 
     class _Draft(list[Any]):
         def close(self) -> None:
@@ -396,17 +404,22 @@ def test_personal_data_is_taken_out_before_a_model_is_asked() -> None:
     assert 'pandect_model_calls_total{ending="written"} 2.0' in metrics
 
 
-def test_a_client_that_goes_ends_the_request_to_the_model() -> None:
-    ended: list[bool] = []
+def test_a_client_that_goes_ends_the_request_to_the_model_and_is_counted() -> None:
+    writer, metrics, engine = Writer(), Metrics(), ENGINES["plain"]
+    asked, extractor = result.ask(engine, QUESTION), Extractor.of(engine)
+    answering = Answering(engine, asked, {"text": "a\u2028b"}, extractor, writer, metrics)
 
-    async def begin_and_go() -> str:
-        stream = _stream(iter([("found", {"text": "a\u2028b"}), ("part", {})]), lambda: ended.append(True))
-        first = await anext(stream)
+    async def begin_and_go() -> list[str]:
+        stream = _stream(answering.events(Caller(), remove=False), answering.close)
+        came = [await anext(stream), await anext(stream)]
         await stream.aclose()  # type: ignore[attr-defined]
-        return first
+        return came
 
-    assert asyncio.run(begin_and_go()) == 'event: found\ndata: {"text": "a\\u2028b"}\n\n'
-    assert ended == [True]
+    found, part = asyncio.run(begin_and_go())
+    assert found == 'event: found\ndata: {"text": "a\\u2028b"}\n\n'
+    assert part.startswith("event: part")
+    assert writer.drafts == [[]]
+    assert 'pandect_model_calls_total{ending="stopped"} 1.0' in metrics.text(None).decode()
 
 
 def test_the_interface_describes_itself(plain: Served) -> None:
