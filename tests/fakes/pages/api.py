@@ -84,16 +84,23 @@ def served(
 
 
 @contextmanager
-def running(folder: Path, **environ: str) -> Iterator[tuple[str, subprocess.Popen[bytes], Path]]:
-    """Run `python -m indexes serve` over the index that ships: its address, the process, its log."""
+def running(
+    folder: Path, *, port: int = 0, python: str | Path = "", **environ: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes], Path]]:
+    """Run `python -m indexes serve` over the index that ships: its address, the process, its log.
+
+    `python`: one that has the packages installed; else this one runs them from the clone.
+    """
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
         port = free.getsockname()[1]
-    clean = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
+    clean = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
+    clean |= {} if python else {"PYTHONPATH": str(ROOT)}
     log, url = folder / "api.log", f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "indexes", "serve", "--port", str(port)]
+    command = [python or sys.executable, "-m", "indexes", "serve", "--port", str(port)]
     with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=ROOT, env=clean | environ, stdout=out, stderr=out)
+        process = subprocess.Popen(command, cwd=folder, env=clean | environ, stdout=out, stderr=out)
         try:
             until = time.monotonic() + 120
             while True:
