@@ -209,7 +209,7 @@ def model_case(chance: Random, folder: Path) -> Case:
     return kind, run
 
 
-RUNNING: list[serving.RunningPage] = []
+RUNNING: list[serving.RunningServer] = []
 
 
 @contextmanager
@@ -253,7 +253,7 @@ def flood_case(chance: Random, folder: Path) -> Case:
     many = chance.choice((1, 5, 20))
     head = chance.choice((b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/1.1\r\n", b"X: b\r\n"))
 
-    async def visits(running: serving.RunningPage) -> float:
+    async def visits(running: serving.RunningServer) -> float:
         tasks = [asyncio.ensure_future(_flood(kind, running.port, head)) for _ in range(many)]
         most = 0.0
         for _ in range(10):

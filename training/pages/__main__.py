@@ -1,7 +1,8 @@
-"""`python -m training.pages speed|users|corpora`: the real page, as a host starts it; never a test.
+"""`python -m training.pages speed|users|load|corpora`: the real page, as a host starts it; never a test.
 
     python -m training.pages speed --output docs/results/pages-builtin.json
     python -m training.pages users --output docs/results/users-builtin.json
+    python -m training.pages load --output docs/results/everyday/load.json
     python -m training.pages corpora --output docs/results/corpora-builtin.json
 
 Times depend on the machine and on what else it does: run it where nothing else runs, and compare the
@@ -26,7 +27,7 @@ from indexes.corpus.questions import read_questions
 from indexes.store.paths import builtin, locate
 from rag.errors import PandectError
 from training.eval.report import head
-from training.pages import corpora, length, speed, users
+from training.pages import corpora, length, load, speed, users
 from training.pages.serving import served
 from training.pages.visitor import Visitor
 
@@ -42,10 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     long = commands.add_parser("length", help="words before the first article, screens of a phone")
     long.add_argument("--questions", type=int, help="how many are asked (all)")
     many = commands.add_parser("users", help="many people at once, who come and go, without browsers")
-    many.add_argument("--users", type=int, default=50)
-    many.add_argument("--seconds", type=float, default=120.0)
-    goes = "answers after which a person leaves and another comes; 0: nobody leaves"
-    many.add_argument("--stays", type=int, default=users.STAYS, help=f"{goes} ({users.STAYS})")
+    both = commands.add_parser("load", help="the same, and programs that ask an API beside the page")
+    both.add_argument("--clients", type=int, default=200, help="programs that ask (200)")
+    for command, seconds in ((many, 120.0), (both, 300.0)):
+        command.add_argument("--users", type=int, default=50)
+        command.add_argument("--seconds", type=float, default=seconds)
+        goes = "answers after which a person leaves and another comes; 0: nobody leaves"
+        command.add_argument("--stays", type=int, default=users.STAYS, help=f"{goes} ({users.STAYS})")
     commands.add_parser("corpora", help="memory while the corpus is switched again and again")
     for command in commands.choices.values():
         command.add_argument("--index", help="name or path; the one that ships by default")
@@ -77,6 +81,12 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
         raise PandectError(f"{folder} has no questions to ask: import some with it (--option questions=FILE)")
     if parsed.command == "corpora":
         found = corpora.measure(folder, texts)
+    elif parsed.command == "load":
+        plan = users.UserPlan(parsed.users, parsed.seconds, parsed.stays, parsed.seed)
+        off = load.LIMITS
+        with served(parsed.index, "page", off) as page, served(parsed.index, "api", off) as api:
+            asyncio.run(_warmed(page.port, texts[0]))
+            found = load.measure(page, api, texts, parsed.clients, plan)
     else:
         with served(parsed.index) as page:
             if parsed.command in ("speed", "length"):

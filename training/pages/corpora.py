@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.store.paths import CURRENT, index_folder
-from training.pages.serving import RunningPage, served
+from training.pages.serving import RunningServer, served
 from training.pages.visitor import Visitor
 
 NAME = "switched"
@@ -56,7 +56,7 @@ def _switch(versions: Path, number: int) -> None:
     new.replace(versions / CURRENT)
 
 
-async def _visits(page: RunningPage, versions: Path, questions: Sequence[str]) -> list[float]:
+async def _visits(page: RunningServer, versions: Path, questions: Sequence[str]) -> list[float]:
     held = [page.memory()]
     visitor, _ = await Visitor.arrive(page.port)
     for n in range(VERSIONS):

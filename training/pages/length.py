@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from training.pages.serving import RunningPage
+from training.pages.serving import RunningServer
 from training.pages.speed import ask, chromium, opened
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _LENGTH = """() => {
 }""".replace("USEFUL", json.dumps(_USEFUL))
 
 
-def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:
+def measure(page: RunningServer, questions: Sequence[str]) -> dict[str, Any]:
     """Return words and screens: median, ninetieth percentile and most, over the questions with an article.
 
     Raises:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rag.errors import MissingExtra, PandectError, install_hint
-from training.pages.serving import RunningPage
+from training.pages.serving import RunningServer
 from training.pages.users import times
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ _CLICK = """(wanted) => {
 }"""
 
 
-def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:
+def measure(page: RunningServer, questions: Sequence[str]) -> dict[str, Any]:
     """Return what one person waits for, in milliseconds: the pages, answers, clicks.
 
     Nobody has visited the page: the first view opens the index. All questions are asked in one session.
@@ -132,7 +132,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def visit(browser: Browser, page: RunningPage, name: str) -> dict[str, float | None]:
+def visit(browser: Browser, page: RunningServer, name: str) -> dict[str, float | None]:
     """Open a page with an empty cache; return when it was painted, had its name, and could be used."""
     with opened(browser, page, name) as tab:
         first = tab.evaluate("() => window.pandectFirst")
@@ -141,7 +141,7 @@ def visit(browser: Browser, page: RunningPage, name: str) -> dict[str, float | N
 
 
 @contextmanager
-def opened(browser: Browser, page: RunningPage, name: str, **options: Any) -> Iterator[Page]:  # noqa: ANN401 - of a context
+def opened(browser: Browser, page: RunningServer, name: str, **options: Any) -> Iterator[Page]:  # noqa: ANN401 - of a context
     """Open a page in a new session, in French, until it can be used; options are those of a context."""
     context = browser.new_context(locale="fr-FR", **options)
     context.set_default_timeout(WAIT)

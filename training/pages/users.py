@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from rag.errors import PandectError
-from training.pages.serving import RunningPage
+from training.pages.serving import RunningServer
 from training.pages.visitor import Visitor, VisitorRun
 
 THINKS = (3.0, 8.0)  # seconds between what a person does: to read the first card and open its reasons
@@ -48,11 +48,11 @@ class UserLog:
     memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds, MiB)
 
 
-def measure(page: RunningPage, questions: Sequence[str], plan: UserPlan) -> dict[str, Any]:
+def measure(page: RunningServer, questions: Sequence[str], plan: UserPlan) -> dict[str, Any]:
     """Let people use a page of which somebody has asked; return times (ms), errors and memory (MiB)."""
     log = UserLog()
     spent = page.processor()
-    asyncio.run(_all(page, questions, plan, log))
+    asyncio.run(visits(page, questions, plan, log))
     return summary(log, plan) | {"processor_s": round(page.processor() - spent, 2)}
 
 
@@ -75,12 +75,12 @@ def summary(log: UserLog, plan: UserPlan) -> dict[str, Any]:
 
 
 def times(seconds: Sequence[float]) -> dict[str, float | int | None]:
-    """Return how many there are, with median, 95th percentile and longest in milliseconds."""
+    """Return how many there are, with median, 95th and 99th percentile and longest in milliseconds."""
+    names = ("median_ms", "p95_ms", "p99_ms", "max_ms")
     if not seconds:
-        return {"n": 0, "median_ms": None, "p95_ms": None, "max_ms": None}
-    median, p95 = np.quantile(seconds, (0.5, 0.95))
-    found = {"median_ms": median, "p95_ms": p95, "max_ms": max(seconds)}
-    return {"n": len(seconds), **{name: round(1000 * float(value), 1) for name, value in found.items()}}
+        return {"n": 0, **dict.fromkeys(names)}
+    found = np.quantile(seconds, (0.5, 0.95, 0.99, 1)).round(4).tolist()
+    return {"n": len(seconds), **{name: round(1000 * of, 1) for name, of in zip(names, found, strict=True)}}
 
 
 def memory(seen: Sequence[tuple[float, float]]) -> dict[str, Any]:
@@ -111,21 +111,29 @@ def memory(seen: Sequence[tuple[float, float]]) -> dict[str, Any]:
     }
 
 
-async def _all(page: RunningPage, questions: Sequence[str], plan: UserPlan, log: UserLog) -> None:
+async def visits(page: RunningServer, questions: Sequence[str], plan: UserPlan, log: UserLog) -> None:
+    """Let people use the page, and note in the log what happens."""
+    start = time.perf_counter()
+    people = (_person(page, questions, plan, start, n, log) for n in range(plan.users))
+    await watched(page, log.memory, asyncio.gather(*people))
+
+
+async def watched(server: RunningServer, seen: list[tuple[float, float]], work: Awaitable[object]) -> None:
+    """Note the memory of a server as (seconds, MiB), as long as some work lasts."""
     start = time.perf_counter()
 
     async def watch() -> None:
         while True:
-            log.memory.append((time.perf_counter() - start, page.memory()))
+            seen.append((time.perf_counter() - start, server.memory()))
             await asyncio.sleep(EVERY)
 
     watching = asyncio.create_task(watch())
-    await asyncio.gather(*(_person(page, questions, plan, start, n, log) for n in range(plan.users)))
+    await work
     watching.cancel()
 
 
 async def _person(
-    page: RunningPage, questions: Sequence[str], plan: UserPlan, start: float, number: int, log: UserLog
+    page: RunningServer, questions: Sequence[str], plan: UserPlan, start: float, number: int, log: UserLog
 ) -> None:
     draw = random.Random(plan.seed * 1000 + number)  # noqa: S311 - not for secrets
     await asyncio.sleep(draw.uniform(0, min(ARRIVE, plan.seconds / 4)))
@@ -139,7 +147,12 @@ async def _person(
 
 
 async def _visit(
-    page: RunningPage, questions: Sequence[str], plan: UserPlan, end: float, draw: random.Random, log: UserLog
+    page: RunningServer,
+    questions: Sequence[str],
+    plan: UserPlan,
+    end: float,
+    draw: random.Random,
+    log: UserLog,
 ) -> None:
     visitor, landing = await Visitor.arrive(page.port)
     log.arrivals.append(landing.seconds)

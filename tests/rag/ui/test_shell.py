@@ -36,7 +36,7 @@ from tests.fakes.pages.browser import CHROMIUM, Server, ask, served, visit
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import CARD, HOSTILE_CARD
 from tests.paths import ROOT
-from training.pages.serving import RunningPage
+from training.pages.serving import RunningServer
 from training.pages.visitor import Visitor
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def test_a_question_of_megabytes_ends_its_own_session_and_no_other(app: Server) 
 def test_forty_questions_of_megabytes_take_no_memory(app: Server) -> None:
     """Neither whole nor where a frame of them never ends."""
     port = urlsplit(app.url).port or 0
-    page = RunningPage(port, app.process, 0.0)
+    page = RunningServer(port, app.process, 0.0)
 
     async def visits() -> int:
         first, _ = await Visitor.arrive(port)  # the law is open by then

@@ -6,15 +6,16 @@ import asyncio
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rag.errors import PandectError
 from tests.fakes.pages.browser import CHROMIUM
 from tests.paths import ROOT
-from training.pages import length
+from training.pages import length, load
 from training.pages.__main__ import main
-from training.pages.serving import RunningPage, served
+from training.pages.serving import RunningServer, served
 from training.pages.users import UserLog, UserPlan, measure, memory, summary, times
 from training.pages.visitor import Visitor, VisitorRun
 from training.tables.pages import corpora, speed, users
@@ -24,8 +25,9 @@ OTHER = "Puis-je exclure mon frère de la succession ?"
 
 
 def test_times_are_told_in_milliseconds() -> None:
-    assert times([0.1, 0.2, 0.3]) == {"n": 3, "median_ms": 200.0, "p95_ms": 290.0, "max_ms": 300.0}
-    assert times([]) == {"n": 0, "median_ms": None, "p95_ms": None, "max_ms": None}
+    found = {"n": 3, "median_ms": 200.0, "p95_ms": 290.0, "p99_ms": 298.0, "max_ms": 300.0}
+    assert times([0.1, 0.2, 0.3]) == found
+    assert times([]) == {"n": 0} | dict.fromkeys(("median_ms", "p95_ms", "p99_ms", "max_ms"))
 
 
 def test_memory_is_flat_after_it_has_settled() -> None:
@@ -63,7 +65,7 @@ def test_what_went_wrong_is_counted_and_named_once() -> None:
 
 @pytest.mark.slow
 def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
-    async def visit(page: RunningPage) -> None:
+    async def visit(page: RunningServer) -> None:
         visitor, came = await Visitor.arrive(page.port)
         assert came.cards == 0
         asked = await visitor.ask(QUESTION)
@@ -96,6 +98,55 @@ def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
             return (await other.ask(OTHER)).cards
 
         assert asyncio.run(gone()) == 10
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have programs ask on at once."""
+    monkeypatch.setattr("training.pages.load.THINKS", (0.0, 0.02))
+    monkeypatch.setattr("training.pages.load.REST", 0.0)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_what_a_program_is_refused_is_counted_by_kind() -> None:
+    httpx = pytest.importorskip("httpx", reason="the API's packages are not installed: pip install '.[api]'")
+    told = [
+        (429, {"type": "rate"}),
+        (503, {"type": "time"}),
+        (502, None),
+        (200, {"articles": [{"href": "/a"}]}),
+    ]
+    asked = []
+
+    def answer(request: Any) -> Any:
+        asked.append(request.url.path)
+        status, problem = told[len(asked) % 4]
+        if problem is None:
+            raise httpx.ReadError("gone")
+        return httpx.Response(status, json=problem)
+
+    async def ask() -> load.ClientLog:
+        log = load.ClientLog()
+        async with httpx.AsyncClient(base_url="http://law", transport=httpx.MockTransport(answer)) as http:
+            await load._client(http, [QUESTION], UserPlan(seconds=1.0), 0, log)
+        return log
+
+    log = asyncio.run(ask())
+    assert {"/v1/search", "/v1/why/1", "/a"} == set(asked)
+    assert set(log.refused) == {"429 rate", "503 time"}
+    assert set(log.errors) == {"ReadError"}
+    said = load.client_summary(log, 1, 1.0)
+    assert said["answers"]["all"]["n"] + log.refused.total() + log.errors.total() == len(asked)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hasty")
+def test_people_and_programs_at_once() -> None:
+    with served(None, "page", load.LIMITS) as page, served(None, "api", load.LIMITS) as api:
+        found = load.measure(page, api, [QUESTION], 3, UserPlan(users=1, seconds=8.0))
+    assert (found["api"]["errors"], found["api"]["refused"], found["page"]["errors"]) == ({}, {}, 0)
+    assert all(took["n"] > 0 for took in (*found["api"]["answers"].values(), found["page"]["arrivals"]))
+    assert json.loads(json.dumps(found)) == found
 
 
 @pytest.mark.slow
