@@ -9,6 +9,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -23,6 +24,7 @@ import pytest
 import yaml
 
 from rag.ui.shell import HEADERS
+from tests.fakes.answers.model_server import Exchange, Server, good, quote, serving
 from tests.fakes.pages.browser import ARGS, CHROMIUM, WAIT, answered, ask, served
 from tests.paths import ROOT
 
@@ -147,8 +149,8 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def proxied(folder: Path, page: str) -> Iterator[Site]:
-    """Run the proxy of docs/deploy before a page, on ports of its own."""
+def proxied(folder: Path, page: str, api: str) -> Iterator[Site]:
+    """Run the proxy of docs/deploy before a page and an API, on ports of its own."""
     assert CADDY
     plain, secure = free_ports(2)
     hashed = subprocess.run(
@@ -158,7 +160,7 @@ def proxied(folder: Path, page: str) -> Iterator[Site]:
         "PATH": "/usr/bin:/bin", "HOME": str(folder), "XDG_DATA_HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder),
         "PANDECT_HTTP_PORT": str(plain), "PANDECT_HTTPS_PORT": str(secure), "PANDECT_PASSWORD_HASH": hashed,
-        "PANDECT_PAGE": page.removeprefix("http://"),
+        "PANDECT_PAGE": page.removeprefix("http://"), "PANDECT_API": api.removeprefix("http://"),
     }  # fmt: skip
     command = [CADDY, "run", "--config", str(DEPLOY / "Caddyfile"), "--adapter", "caddyfile"]
     with (folder / "caddy.log").open("wb") as log:
@@ -184,21 +186,27 @@ def proxied(folder: Path, page: str) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def model() -> Iterator[Server]:
+    with serving(good([])) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, model: Server) -> Iterator[Site]:
+    pytest.importorskip("fastapi", reason="the API's packages are not installed: pip install '.[api]'")
+    from tests.fakes.pages.api import running
+
     folder = tmp_path_factory.mktemp("site")
     settings = read_yaml("compose.yaml")["services"]["page"]["environment"]
-    hosts = settings["STREAMLIT_SERVER_ALLOWED_HOSTS"]
+    hosts = settings["STREAMLIT_SERVER_ALLOWED_HOSTS"].replace("${PANDECT_DOMAIN:-localhost}", "localhost")
+    both = {"PANDECT_ADDRESS_HEADER": settings["PANDECT_ADDRESS_HEADER"], "PANDECT_PROXIES": "127.0.0.1"}
+    writes = {"PANDECT_MODEL": "openai:scripted", "PANDECT_MODEL_URL": model.url}
     with (
-        served(
-            ROOT / "app.py",
-            folder,
-            PANDECT_ADDRESS_HEADER=settings["PANDECT_ADDRESS_HEADER"],
-            PANDECT_PROXIES="127.0.0.1",
-            STREAMLIT_SERVER_ALLOWED_HOSTS=hosts.replace("${PANDECT_DOMAIN:-localhost}", "localhost"),
-        ) as page,
-        proxied(folder, page.url) as running,
+        served(ROOT / "app.py", folder, STREAMLIT_SERVER_ALLOWED_HOSTS=hosts, **both) as page,
+        running(folder, **both, **writes) as (api, _, _),
+        proxied(folder, page.url, api) as found,
     ):
-        yield running
+        yield found
 
 
 @needs_caddy
@@ -218,6 +226,43 @@ def test_the_site_is_encrypted_and_asks_for_a_password(site: Site) -> None:
     assert sent_on.status == 308
     assert sent_on.headers["Location"].startswith("https://localhost")
     assert json.loads(site.get("/health").body) == {"status": "ok"}
+
+
+@needs_caddy
+@pytest.mark.slow
+def test_the_api_comes_through_the_proxy_and_an_answer_as_it_is_written(site: Site, model: Server) -> None:
+    import httpx
+
+    from rag.api.client import Client
+    from rag.api.guard import HEADERS as API_HEADERS
+
+    read = threading.Event()  # what was written first has come through
+
+    def write(exchange: Exchange) -> None:
+        exchange.say(quote("A1.1"))
+        exchange.say(quote("A2.1") if read.wait(20) else "too late")
+        exchange.end()
+
+    model.behaviour = write
+    seen: list[httpx.Response] = []
+    transport, hooks = httpx.HTTPTransport(verify=site.context), {"response": [seen.append]}
+    with Client(site.url, transport=transport) as law:
+        law._http.event_hooks = hooks
+        found = law.search(QUESTION, k=3)
+        assert law.article(found.articles[0].id).article.text == found.articles[0].text
+        events = law.answer(QUESTION)
+        first, part = next(events), next(events)
+        read.set()
+        *_, whole = events
+    assert [article.id for article in first.articles][:3] == [article.id for article in found.articles]
+    assert (whole.ending, whole.parts[0], len(whole.parts)) == ("written", part, 2)
+    assert len(seen) == 3
+    for answer in seen:
+        told = {name: answer.headers.get(name) for name in (*API_HEADERS, "Server", "Via")}
+        assert told == {**API_HEADERS, "Server": None, "Via": None}
+        assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+    assert seen[-1].headers["Content-Type"].startswith("text/event-stream")
+    assert site.get("/metrics").status == 401  # the page's part, which asks for a password
 
 
 @needs_caddy
