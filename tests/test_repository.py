@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -241,29 +242,29 @@ def test_wheel_holds_the_packages_and_their_data(wheel: Path) -> None:
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 
-def test_installed_wheel_opens_the_builtin_index(wheel: Path, tmp_path: Path) -> None:
-    environment = tmp_path / "an environment"
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment that has the wheel, and the dependencies of the one that runs this."""
+    place = tmp_path_factory.mktemp("installed")
+    environment = place / "an environment"
     venv.create(environment, with_pip=False, symlinks=True)
     python = environment / "bin" / "python"
-    _run(
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        python,
-        "install",
-        "--no-deps",
-        "--no-index",
-        wheel,
-        cwd=tmp_path,
-    )
-    packages = Path(
-        _run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
-    )
-    # The dependencies are those of the environment that runs the tests. A folder that a .pth file names is
-    # searched, but its own .pth files are not read: an editable install of this clone stays out of sight.
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel)
+    _run(*pip, cwd=place)
+    # A folder that a .pth file names is searched, but its own .pth files are not read: an editable install of
+    # this clone stays out of sight.
     paths = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    (packages / "dependencies.pth").write_text("\n".join(sorted(paths)) + "\n", encoding="utf-8")
+    listed = "\n".join(sorted(paths)) + "\n"
+    (_packages(python) / "dependencies.pth").write_text(listed, encoding="utf-8")
+    return python
+
+
+def _packages(python: Path) -> Path:
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    return Path(_run(python, "-c", code, cwd=python.parent).strip())
+
+
+def test_installed_wheel_opens_the_builtin_index(installed: Path, tmp_path: Path) -> None:
     question = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
     code = (
         "import indexes, pathlib\n"
@@ -271,6 +272,25 @@ def test_installed_wheel_opens_the_builtin_index(wheel: Path, tmp_path: Path) ->
         "print(pathlib.Path(indexes.__file__).parent.parent)\n"
         "print(*(shown.article.article_no for shown in result.shown))"
     )
-    place, numbers = _run(python, "-c", code, cwd=tmp_path).splitlines()
-    assert Path(place) == packages, "the clone was imported, not the wheel"
+    place, numbers = _run(installed, "-c", code, cwd=tmp_path).splitlines()
+    assert Path(place) == _packages(installed), "the clone was imported, not the wheel"
     assert {"671", "672"} & set(numbers.split())
+
+
+@pytest.mark.slow
+def test_client_adapters_and_assistants_away_from_the_clone(installed: Path, tmp_path: Path) -> None:
+    for package in ("fastapi", "mcp", "langchain_core"):
+        pytest.importorskip(package, reason="needs the extras [api] and [llm]: pip install '.[dev]'")
+    from tests.fakes.pages.api import running
+
+    program = Path(shutil.copy(ROOT / "tests" / "fakes" / "pages" / "outside.py", tmp_path))
+    with running(tmp_path, python=installed) as (url, _, _):
+        told = json.loads(_run(installed, program, url, cwd=tmp_path))
+    assert Path(told["package"]).parent.parent == _packages(installed)
+    client, pipe = told["client"], told["pipe"]
+    ids = client["search"]
+    assert (len(ids), client["retriever"], client["tool"], client["answer"]) == (3, ids, ids, "Written")
+    assert {ids[0]} == {client["article"], client["why"], pipe["article"], pipe["explain"]}
+    assert (pipe["tools"], pipe["search"]) == (["search", "article", "references", "explain"], ids)
+    assert {"referred_by", "refers_to"} < set(pipe["references"])
+    assert told["http"] == pipe
