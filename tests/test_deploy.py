@@ -6,11 +6,9 @@ import base64
 import json
 import re
 import shutil
-import socket
 import ssl
 import subprocess
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -26,6 +24,7 @@ import yaml
 from rag.ui.shell import HEADERS
 from tests.fakes.answers.model_server import Exchange, Server, good, quote, serving
 from tests.fakes.pages.browser import ARGS, CHROMIUM, WAIT, answered, ask, served
+from tests.fakes.pages.process import free_port, started
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -138,51 +137,33 @@ class Follows(urllib.request.HTTPRedirectHandler):
         """Return no further request."""
 
 
-def free_ports(count: int) -> list[int]:
-    with_ports = [socket.socket() for _ in range(count)]
-    for each in with_ports:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in with_ports]
-    for each in with_ports:
-        each.close()
-    return ports
-
-
 @contextmanager
 def proxied(folder: Path, page: str, api: str) -> Iterator[Site]:
     """Run the proxy of docs/deploy before a page and an API, on ports of its own."""
     assert CADDY
-    plain, secure = free_ports(2)
+    plain, secure = free_port(), free_port()
     hashed = subprocess.run(
         [CADDY, "hash-password", "--plaintext", WORD], check=True, capture_output=True, text=True
     ).stdout.strip()
     environ = {
-        "PATH": "/usr/bin:/bin", "HOME": str(folder), "XDG_DATA_HOME": str(folder),
-        "XDG_CONFIG_HOME": str(folder),
+        "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder),
         "PANDECT_HTTP_PORT": str(plain), "PANDECT_HTTPS_PORT": str(secure), "PANDECT_PASSWORD_HASH": hashed,
         "PANDECT_PAGE": page.removeprefix("http://"), "PANDECT_API": api.removeprefix("http://"),
     }  # fmt: skip
-    command = [CADDY, "run", "--config", str(DEPLOY / "Caddyfile"), "--adapter", "caddyfile"]
-    with (folder / "caddy.log").open("wb") as log:
-        process = subprocess.Popen(command, env=environ, stdout=log, stderr=subprocess.STDOUT)
+    command = [CADDY, "run", "--config", DEPLOY / "Caddyfile", "--adapter", "caddyfile"]
     root = folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
-    try:
-        site: Site | None = None
-        end = time.monotonic() + WAIT / 1000
-        while time.monotonic() < end and process.poll() is None:
-            try:
-                context = ssl.create_default_context(cafile=root)
-                site = Site(f"https://localhost:{secure}", f"http://localhost:{plain}", context)
-                site.get("/health")
-                break
-            except OSError:
-                time.sleep(0.1)
-                site = None
-        assert site, (folder / "caddy.log").read_text()
-        yield site
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
+    site: list[Site] = []
+
+    def ready() -> bool:
+        try:
+            context = ssl.create_default_context(cafile=root)
+            site[:] = [Site(f"https://localhost:{secure}", f"http://localhost:{plain}", context)]
+            return site[0].get("/health").status == 200
+        except OSError:
+            return False
+
+    with started(command, folder / "caddy.log", ready, **environ):
+        yield site[0]
 
 
 @pytest.fixture(scope="module")

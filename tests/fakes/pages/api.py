@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +19,7 @@ from rag.api.app import create_app
 from rag.api.client import Client
 from rag.engine.engine import Engine
 from rag.errors import MissingIndex
+from tests.fakes.pages.process import answers, free_port, started
 from tests.fakes.pages.ui_engine import ENGINES, FakeEngine
 from tests.paths import ROOT
 
@@ -91,26 +88,9 @@ def running(
 
     `python`: one that has the packages installed; else this one runs them from the clone.
     """
-    with socket.socket() as free:
-        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        free.bind(("127.0.0.1", port))
-        port = free.getsockname()[1]
-    clean = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
-    clean |= {} if python else {"PYTHONPATH": str(ROOT)}
+    port = free_port(port)
     log, url = folder / "api.log", f"http://127.0.0.1:{port}"
     command = [python or sys.executable, "-m", "indexes", "serve", "--port", str(port)]
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=folder, env=clean | environ, stdout=out, stderr=out)
-        try:
-            until = time.monotonic() + 120
-            while True:
-                try:
-                    with urllib.request.urlopen(f"{url}/v1/ready", timeout=2):  # noqa: S310
-                        break
-                except OSError:  # not there yet, or 503
-                    assert process.poll() is None and time.monotonic() < until, log.read_text()  # noqa: PT018
-                    time.sleep(0.1)
-            yield url, process, log
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
+    environ |= {} if python else {"PYTHONPATH": str(ROOT)}
+    with started(command, log, lambda: answers(f"{url}/v1/ready"), folder, **environ) as process:
+        yield url, process, log

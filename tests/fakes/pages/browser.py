@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rag.ui.layout import mark
+from tests.fakes.pages.process import answers, free_port, started
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -48,44 +44,13 @@ class Server:
 @contextmanager
 def served(script: Path, folder: Path, **environ: str) -> Iterator[Server]:
     """Run a page in a clean environment with a few variables more; all that it can log is kept in a file."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = Server(f"http://127.0.0.1:{port}", folder / "server.log")
-    clean = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "PYTHONPATH": str(ROOT),
-        "LANG": "C.UTF-8",
-        **environ,
-    }
-    command = [
-        sys.executable, "-m", "streamlit", "run", str(script),
-        "--server.port", str(port), "--logger.level", "debug",
-    ]  # fmt: skip
-    with server.log.open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=clean | environ, stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            _wait_until_healthy(server, process)
-            yield replace(server, process=process.pid)
-        finally:
-            process.terminate()
-            process.wait(timeout=20)
-
-
-def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + WAIT / 1000
-    while time.monotonic() < end:
-        assert process.poll() is None, server.said()
-        try:
-            with urllib.request.urlopen(server.url + "/_stcore/health", timeout=2) as answer:  # noqa: S310
-                if answer.status == 200:
-                    return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.1)
-    pytest.fail(f"the page did not come up:\n{server.said()}")
+    port = free_port()
+    url, log = f"http://127.0.0.1:{port}", folder / "server.log"
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+    command += ["--logger.level", "debug"]
+    environ = {"PYTHONPATH": str(ROOT)} | environ
+    with started(command, log, lambda: answers(url + "/_stcore/health"), **environ) as process:
+        yield Server(url, log, process.pid)
 
 
 @contextmanager
