@@ -24,7 +24,7 @@ import yaml
 from rag.ui.shell import HEADERS
 from tests.fakes.answers.model_server import Exchange, Server, good, quote, serving
 from tests.fakes.pages.browser import ARGS, CHROMIUM, WAIT, answered, ask, served
-from tests.fakes.pages.process import free_port, started
+from tests.fakes.process import free_port, started
 from tests.paths import ROOT
 
 if TYPE_CHECKING:

@@ -79,6 +79,7 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
     random.Random(parsed.seed).shuffle(texts)  # noqa: S311 - not for secrets
     if not texts:
         raise PandectError(f"{folder} has no questions to ask: import some with it (--option questions=FILE)")
+    machine = {"cores": os.cpu_count(), "load_before": [round(each, 2) for each in os.getloadavg()]}
     if parsed.command == "corpora":
         found = corpora.measure(folder, texts)
     elif parsed.command == "load":
@@ -98,7 +99,6 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
                 found = users.measure(page, texts, plan)
     command = ["python -m training.pages", *sys.argv[1:]]
     made = head(corpus, command=command, questions=len(texts), unanswerable=0, seed=parsed.seed)
-    machine = {"cores": os.cpu_count(), "load_before": [round(each, 2) for each in os.getloadavg()]}
     return {"kind": f"pages {parsed.command}", **made, "machine": machine, **found}
 
 

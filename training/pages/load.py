@@ -46,10 +46,21 @@ def measure(
     Raises:
         MissingExtra: httpx, which comes with [api], is not installed.
     """
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingExtra(f"programs ask with httpx: run {install_hint('api')}") from error
     people, programs = UserLog(), ClientLog()
+    connections = httpx.Limits(max_connections=None, max_keepalive_connections=clients)
+
+    async def both() -> None:
+        async with httpx.AsyncClient(base_url=api.url, timeout=PATIENCE, limits=connections) as http:
+            asking = asyncio.gather(*(_client(http, questions, plan, n, programs) for n in range(clients)))
+            await asyncio.gather(visits(page, questions, plan, people), watched(api, programs.memory, asking))
+
     servers = ((page, people.memory), (api, programs.memory))
     before = [server.processor() for server, _ in servers]
-    asyncio.run(_both(page, api, questions, clients, plan, people, programs))
+    asyncio.run(both())
     spent = [server.processor() - start for (server, _), start in zip(servers, before, strict=True)]
     time.sleep(REST)
     held = [
@@ -79,27 +90,6 @@ def client_summary(log: ClientLog, clients: int, seconds: float) -> dict[str, An
         "errors": dict(log.errors),
         "memory": memory(log.memory),
     }
-
-
-async def _both(
-    page: RunningServer,
-    api: RunningServer,
-    questions: Sequence[str],
-    clients: int,
-    plan: UserPlan,
-    people: UserLog,
-    programs: ClientLog,
-) -> None:
-    try:
-        import httpx
-    except ImportError as error:
-        raise MissingExtra(f"programs ask with httpx: run {install_hint('api')}") from error
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=clients)
-    async with httpx.AsyncClient(base_url=api.url, timeout=PATIENCE, limits=limits) as http:
-        asking = (_client(http, questions, plan, n, programs) for n in range(clients))
-        await asyncio.gather(
-            visits(page, questions, plan, people), watched(api, programs.memory, asyncio.gather(*asking))
-        )
 
 
 async def _client(

@@ -19,8 +19,8 @@ from rag.api.app import create_app
 from rag.api.client import Client
 from rag.engine.engine import Engine
 from rag.errors import MissingIndex
-from tests.fakes.pages.process import answers, free_port, started
 from tests.fakes.pages.ui_engine import ENGINES, FakeEngine
+from tests.fakes.process import answers, free_port, started
 from tests.paths import ROOT
 
 
@@ -92,5 +92,5 @@ def running(
     log, url = folder / "api.log", f"http://127.0.0.1:{port}"
     command = [python or sys.executable, "-m", "indexes", "serve", "--port", str(port)]
     environ |= {} if python else {"PYTHONPATH": str(ROOT)}
-    with started(command, log, lambda: answers(f"{url}/v1/ready"), folder, **environ) as process:
+    with started(command, log, lambda: answers(f"{url}/v1/ready"), cwd=folder, **environ) as process:
         yield url, process, log

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rag.ui.layout import mark
-from tests.fakes.pages.process import answers, free_port, started
+from tests.fakes.process import answers, free_port, started
 from tests.paths import ROOT
 
 if TYPE_CHECKING:

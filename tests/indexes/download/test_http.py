@@ -15,6 +15,7 @@ import pytest
 from indexes.download.http import TRIES, FetchError, FileRequest, fetch, retry_after
 from tests.fakes.law.full_disk import FullDisk
 from tests.fakes.law.odd_server import Answer, Odd, file, serving
+from tests.fakes.process import free_port
 
 LAW = bytes(range(256)) * 40
 SHA = hashlib.sha256(LAW).hexdigest()
@@ -241,12 +242,9 @@ def test_no_password_of_an_address_is_printed(odd: Odd, tmp_path: Path, address:
 
 
 def test_nobody_there(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     pauses = Pauses()
     with pytest.raises(FetchError, match=r"cannot be reached \(.*refused.*Check network and address"):
-        fetch(FileRequest(f"http://127.0.0.1:{port}/law"), tmp_path / "law", sleep=pauses)
+        fetch(FileRequest(f"http://127.0.0.1:{free_port()}/law"), tmp_path / "law", sleep=pauses)
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0][: TRIES - 1]
 
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.models import tiny_llama
+from tests.fakes.process import answers, free_port, started
 from training.answers.chat import replies
 from training.answers.run import opened
 from training.answers.writers import ModelSpec, chat
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
 PATIENCE = 300  # seconds for torch to be imported on a busy machine
-TAIL = 30  # lines of the server's log that a failure shows
 
 
 @pytest.fixture(scope="module")
@@ -37,34 +33,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     if program is None:
         pytest.skip("the command transformers is not on the path")
     folder = tiny_llama.make(tmp_path_factory.mktemp("wire") / "tiny")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [program, "serve", str(folder), "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    said = folder.parent / "log"
-    with (
-        said.open("wb") as log,
-        subprocess.Popen(
-            command, stdout=log, stderr=log, env={**os.environ, "HF_HUB_OFFLINE": "1"}
-        ) as server,
-    ):
-        try:
-            _wait(f"http://127.0.0.1:{port}/health", server, said)
-            yield f"http://127.0.0.1:{port}/v1", str(folder)
-        finally:
-            server.terminate()
-
-
-def _wait(address: str, server: subprocess.Popen[bytes], said: Path) -> None:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=5):  # noqa: S310 - http, on this machine
-                return
-        except OSError:
-            time.sleep(0.5)
-    tail = "\n".join(said.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL:])
-    pytest.fail(f"the server did not come up: exit status {server.poll()}; the end of its log:\n{tail}")
+    log, url = folder.parent / "log", f"http://127.0.0.1:{port}"
+    environ = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    with started(command, log, lambda: answers(f"{url}/health"), wait=PATIENCE, **environ):
+        yield f"{url}/v1", str(folder)
 
 
 def test_a_real_server_replies_streams_and_counts(served: tuple[str, str], tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -36,6 +35,7 @@ from tests.fakes.models.neural import (
     weights,
     written,
 )
+from tests.fakes.process import free_port
 from tests.fakes.ranking.benchmark import ARTICLES
 from tests.paths import ROOT
 from training import train
@@ -272,10 +272,7 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path, system: str) -> Non
     changed = {"yes-no": YES_NO, "dsr": DSR, "graph": GIR}.get(system, {})
     of = parse_recipe({**of.source, "system": system, **changed})
     run(task_of(of), order_of(tmp_path / "one"), here())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    arguments = (port, of, tmp_path / "two")
+    arguments = (free_port(), of, tmp_path / "two")
     torch.multiprocessing.start_processes(_one_of_two, args=arguments, nprocs=2, start_method="fork")
     both = weights(tmp_path / "two")
     for name, value in weights(tmp_path / "one").items():

@@ -35,14 +35,20 @@ def answers(url: str) -> bool:
 
 @contextmanager
 def started(
-    command: Sequence[str | Path], log: Path, ready: Callable[[], bool], cwd: Path = ROOT, **environ: str
+    command: Sequence[str | Path],
+    log: Path,
+    ready: Callable[[], bool],
+    *,
+    cwd: Path = ROOT,
+    wait: float = WAIT,
+    **environ: str,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server until the block ends; what it writes goes into the log, whose folder is its home."""
     clean = {"PATH": os.environ["PATH"], "HOME": str(log.parent), "LANG": "C.UTF-8"}
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=cwd, env=clean | environ, stdout=out, stderr=out)
     try:
-        end = time.monotonic() + WAIT
+        end = time.monotonic() + wait
         while not ready():
             assert process.poll() is None and time.monotonic() < end, log.read_text(errors="replace")  # noqa: PT018
             time.sleep(0.1)
