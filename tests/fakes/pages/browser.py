@@ -19,7 +19,7 @@ from tests.fakes.process import answers, free_port, started
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 FAKE = Path(__file__).with_name("ask_page.py")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -28,6 +28,10 @@ ARGS = [
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip
 CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+IN_A_BROWSER = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
+]
 WAIT = 30_000  # milliseconds; a loaded machine may need some
 
 
@@ -54,10 +58,17 @@ def served(script: Path, folder: Path, **environ: str) -> Iterator[Server]:
 
 
 @contextmanager
-def visit(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
-    """Open a page; a dialog, an error of the script or a call to another machine fails the test."""
+def opened(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
+    """Somebody's browser; its tabs share the scripts that it loads."""
     context = browser.new_context(**{"locale": "fr-FR", **options})
     context.set_default_timeout(WAIT)
+    yield context
+    context.close()
+
+
+@contextmanager
+def tab(context: BrowserContext, url: str) -> Iterator[Page]:
+    """Open a page; a dialog, an error of the script or a call to another machine fails the test."""
     page = context.new_page()
     wrong: list[str] = []
     page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
@@ -68,8 +79,15 @@ def visit(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
     page.goto(url)
     page.wait_for_selector(".pd-notice")
     yield page
-    context.close()
+    page.close()
     assert not wrong
+
+
+@contextmanager
+def visit(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
+    """Open a page in a browser that was nowhere before."""
+    with opened(browser, **options) as context, tab(context, url) as page:
+        yield page
 
 
 def ask(page: Page, question: str) -> None:

@@ -40,7 +40,7 @@ from tests.indexes.sources.test_lleqa import ARTICLES as LLEQA_ARTICLES
 from tests.indexes.sources.test_lleqa import ASKED as LLEQA_ASKED
 
 EXAMPLES = 60  # the deep run is below, marked slow
-SECONDS = float(os.environ.get("PANDECT_FUZZ_SECONDS", "4"))  # a source; 120 before a release
+SECONDS = float(os.environ.get("PANDECT_FUZZ_SECONDS", "1"))  # a source; 120 before a release
 QUESTIONS = [
     ["id", "category", "question", "extra_description", "article_ids"],
     ["1", "c", "Le four ?", "x", "1,2"],

@@ -19,19 +19,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes.pages import page_states
-from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, ask, at_rest, served, visit
+from tests.fakes.pages.browser import FAKE, IN_A_BROWSER, Server, ask, at_rest, served, visit
 from tests.fakes.pages.page_states import State
 from tests.fakes.pages.ui_engine import QUESTION
-from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
-]
+pytestmark = [*IN_A_BROWSER, pytest.mark.slow]
 PHONE = {"width": 360, "height": 800}
 NARROW = {"width": 320, "height": 640}  # 1280 pixels at 400 %, which WCAG 1.4.10 asks for
 SCREEN = {"width": 1280, "height": 900}
@@ -72,18 +67,6 @@ SEEN = """(() => {
   for (let e = at; e && !e.matches('.stElementContainer'); e = e.parentElement) if (drawn(e)) return true;
   return false;
 })()"""
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(ROOT / "app.py", tmp_path_factory.mktemp("app")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The written answer in a real Chromium: every state looked at, and every way in which a server can fail.
+"""The written answer in a real Chromium: states that test_accessibility.py leaves out, and servers that fail.
 
 PANDECT_SCREENSHOTS=FOLDER keeps a picture of every state, 1280 and 360 pixels wide.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,35 +19,22 @@ from indexes.store.paths import builtin
 from rag.answer.passages import units
 from rag.types import Article
 from tests.fakes.answers import model_server as scripted
-from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, ask, picture, served, visit
-from tests.fakes.pages.ui_answers import ARREST, FOLLOW_UP, PERSONAL, SPLIT
+from tests.fakes.pages.browser import IN_A_BROWSER, Server, ask, opened, picture, served, tab, visit
+from tests.fakes.pages.ui_answers import ARREST, FOLLOW_UP, SPLIT
 from tests.fakes.pages.ui_engine import QUESTION
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
-]
+pytestmark = [*IN_A_BROWSER, pytest.mark.slow]
 WITHIN = 0.3  # seconds: what the page promises
 TRIES = 5  # a busy machine may stand still for longer than that; one try in which it does not is enough
 KEY = "clef-tres-secrete-0123456789"
 WRITE = re.compile("^(?:Choisir les passages|Rédiger une réponse)$")
 PASSAGE = ".st-key-written .pd-quote"
 NEXT = "Votre question suivante"
-WIDE = pytest.param(1280, marks=pytest.mark.slow)  # the phone is the harder one, and is always driven
-# test_accessibility.py drives the first six of these states too; the others differ from "dead" in words alone
-ELSEWHERE = {"offered", "doubtful", "urgent", "personal", "written", "dead"}
-ELSEWHERE |= {"refused", "unreadable", "broken", "limited"}
-
-
-@pytest.fixture(scope="module")
-def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
-        yield server
+WIDTHS = (1280, 360)
 
 
 def write(page: Page) -> None:
@@ -58,72 +45,64 @@ def write(page: Page) -> None:
 STATES = {
     "quoted": ("answers=quoted", QUESTION, ".pd-quoted"),
     "quoted-official": ("answers=quoted&engine=official", QUESTION, ".pd-quoted q"),
-    "problem": ("answers=problem", QUESTION, ".pd-card >> nth=2"),
-    "urgent": ("answers=quoted", ARREST, ".pd-urgent"),
-    "doubtful": ("answers=written&engine=doubtful", QUESTION, ".pd-short"),
-    "other-country": ("answers=written", "droit belge : quel arbre planter ?", ".pd-short"),
-    "split": ("answers=quoted&engine=sides", SPLIT, ".st-key-option-1"),
-    "offered": ("answers=written", QUESTION, ".st-key-write"),
-    "personal": ("answers=written", PERSONAL, ".pd-sent"),
+    "urgent-arrest": ("answers=quoted", ARREST, ".pd-urgent"),
+    "other-country-offered": ("answers=written", "droit belge : quel arbre planter ?", ".pd-short"),
 }
 ENDED = {
-    "written": ("answers=written", ".pd-machine"),
     "written-official": ("answers=written&engine=official", ".pd-machine"),
-    "judged": ("answers=judged", ".pd-said"),
-    "unverified": ("answers=unverified", ".pd-machine"),
-    "trimmed": ("answers=trimmed", ".pd-machine"),
     "refused": ("answers=refused", ".pd-short"),
     "removed": ("answers=removed", ".pd-short"),
     "unreadable": ("answers=unreadable", ".pd-short"),
-    "dead": ("answers=dead", ".pd-short"),
-    "broken": ("answers=broken", ".pd-short"),
-    "limited": ("answers=limited", ".pd-short"),
     "waiting": ("answers=waiting", ".pd-dot"),
-    "writing": ("answers=half", PASSAGE),
-    "judging": ("answers=judging", ".pd-progress >> text=2 phrases"),
 }
 
 
-def _driven(states: Iterable[str]) -> list[Any]:
-    return [pytest.param(state, marks=[pytest.mark.slow] if state in ELSEWHERE else []) for state in states]
-
-
-def _fits(page: Page) -> None:
+def _fits(page: Page, name: str) -> None:
     main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        picture(page, name, width)
+        assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0, width
 
 
-@pytest.mark.parametrize("width", [WIDE, 360])
-@pytest.mark.parametrize("state", _driven(STATES))
-def test_every_state_before_an_answer(browser: Browser, fake: Server, state: str, width: int) -> None:
+@pytest.fixture(scope="module")
+def comer(browser: Browser, fake: Server) -> Iterator[Page]:
+    """One browser that comes anew for every state, to a session without a past; it has the scripts."""
+    with visit(browser, fake.url) as page:
+        yield page
+
+
+def come(page: Page, address: str) -> None:
+    page.goto(address)
+    page.locator(".pd-notice").first.wait_for()
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_before_an_answer(comer: Page, fake: Server, state: str) -> None:
     query, question, shown = STATES[state]
-    with visit(browser, f"{fake.url}/?{query}", viewport={"width": width, "height": 900}) as page:
-        ask(page, question)
-        page.locator(shown).first.wait_for()
-        page.locator(".pd-loaded").wait_for()
-        picture(page, state, width)
-        _fits(page)
+    come(comer, f"{fake.url}/?{query}")
+    ask(comer, question)
+    comer.locator(shown).first.wait_for()
+    comer.locator(".pd-loaded").wait_for()
+    _fits(comer, state)
 
 
-@pytest.mark.parametrize("width", [WIDE, 360])
-@pytest.mark.parametrize("state", _driven(ENDED))
-def test_every_state_of_an_answer(browser: Browser, fake: Server, state: str, width: int) -> None:
+@pytest.mark.parametrize("state", ENDED)
+def test_every_state_of_an_answer(comer: Page, fake: Server, state: str) -> None:
     query, shown = ENDED[state]
-    with visit(browser, f"{fake.url}/?{query}", viewport={"width": width, "height": 900}) as page:
-        ask(page, QUESTION)
-        page.locator(".pd-card >> nth=2").wait_for()
-        write(page)
-        page.locator(shown).first.wait_for()
-        page.wait_for_timeout(200)
-        picture(page, state, width)
-        assert page.locator(".pd-card").count() == 3
-        assert page.get_by_role("button", name=WRITE).count() == 0
-        _fits(page)
+    come(comer, f"{fake.url}/?{query}")
+    ask(comer, QUESTION)
+    comer.locator(".pd-card >> nth=2").wait_for()
+    write(comer)
+    comer.locator(shown).first.wait_for()
+    comer.wait_for_timeout(200)
+    assert comer.locator(".pd-card").count() == 3
+    assert comer.get_by_role("button", name=WRITE).count() == 0
+    _fits(comer, state)
 
 
-@pytest.mark.parametrize("width", [WIDE, 360])
-def test_a_follow_up_is_asked_whole_and_stands_in_the_box(browser: Browser, fake: Server, width: int) -> None:
-    with visit(browser, f"{fake.url}/?answers=quoted", viewport={"width": width, "height": 900}) as page:
+def test_a_follow_up_is_asked_whole_and_stands_in_the_box(browser: Browser, fake: Server) -> None:
+    with visit(browser, f"{fake.url}/?answers=quoted") as page:
         ask(page, QUESTION)
         box = page.get_by_role("textbox", name=NEXT)
         box.fill(FOLLOW_UP)
@@ -136,20 +115,16 @@ def test_a_follow_up_is_asked_whole_and_stands_in_the_box(browser: Browser, fake
         page.wait_for_function(
             "name => document.querySelector(`[aria-label='${name}']`).value === ''", arg=NEXT
         )
-        picture(page, "followup", width)
-        _fits(page)
+        _fits(page, "followup")
 
 
-@pytest.mark.parametrize("width", [WIDE, 360])
-def test_a_choice_can_be_taken_back(browser: Browser, fake: Server, width: int) -> None:
+def test_a_choice_can_be_taken_back(browser: Browser, fake: Server) -> None:
     with visit(browser, f"{fake.url}/?answers=quoted&engine=sides") as page:
-        page.set_viewport_size({"width": width, "height": 900})
         ask(page, SPLIT)
         page.get_by_role("button", name="locataire").click()
         back = page.get_by_role("button", name="Annuler ce choix")
         back.wait_for()
-        picture(page, "chosen", width)
-        _fits(page)
+        _fits(page, "chosen")
         back.click()
         page.get_by_role("button", name="locataire").wait_for()
 
@@ -216,11 +191,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     assert model.seen[0].headers["authorization"] == f"Bearer {KEY}"
 
 
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """What one person's tabs share: the scripts of the page are loaded once."""
+    with opened(browser, viewport={"width": 1280, "height": 900}) as context:
+        yield context
+
+
 @contextmanager
-def asked(browser: Browser, site: Site) -> Iterator[Page]:
-    """The page with its articles; nothing has been sent yet."""
+def asked(context: BrowserContext, site: Site) -> Iterator[Page]:
+    """A tab with its articles; nothing has been sent yet."""
     before = len(site.model.seen)
-    with visit(browser, site.server.url, viewport={"width": 1280, "height": 900}) as page:
+    with tab(context, site.server.url) as page:
         ask(page, QUESTION)
         page.locator(".pd-card >> nth=9").wait_for(state="attached")
         page.get_by_role("button", name=WRITE).wait_for()
@@ -262,12 +244,12 @@ def _late(page: Page, site: Site) -> dict[str, float]:
 
 
 def test_work_is_said_with_the_first_token_and_each_passage_with_its_last(
-    browser: Browser, site: Site, record_property: Callable[[str, object], None]
+    context: BrowserContext, site: Site, record_property: Callable[[str, object], None]
 ) -> None:
     site.model.behaviour = scripted.good(site.lines, pause=0.02)
     measured = []
     for _ in range(TRIES):
-        with asked(browser, site) as page:
+        with asked(context, site) as page:
             measured.append(_late(page, site))
             assert page.locator(PASSAGE).count() == 2
             assert page.locator(".pd-line").inner_text().startswith("La règle")
@@ -292,10 +274,10 @@ def test_work_is_said_with_the_first_token_and_each_passage_with_its_last(
     ],
 )
 def test_a_server_that_fails_leaves_the_articles_and_a_clear_word(
-    browser: Browser, site: Site, name: str, behaviour: scripted.Behaviour, told: str
+    context: BrowserContext, site: Site, name: str, behaviour: scripted.Behaviour, told: str
 ) -> None:
     site.model.behaviour = behaviour
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         write(page)
         short = page.locator(".st-key-written .pd-short")
         short.wait_for()
@@ -312,9 +294,11 @@ def test_a_server_that_fails_leaves_the_articles_and_a_clear_word(
         ['{"say": "Le voisin doit payer mille euros."}\n', '{"quote": "Le voisin doit payer mille euros."}'],
     ],
 )
-def test_nothing_that_a_lying_model_writes_is_shown(browser: Browser, site: Site, lines: list[str]) -> None:
+def test_nothing_that_a_lying_model_writes_is_shown(
+    context: BrowserContext, site: Site, lines: list[str]
+) -> None:
     site.model.behaviour = scripted.good(lines)
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         write(page)
         page.locator(".st-key-written .pd-progress:not(:has(.pd-dot))").wait_for()
         said = page.locator(".st-key-written").inner_text()
@@ -326,11 +310,11 @@ def test_nothing_that_a_lying_model_writes_is_shown(browser: Browser, site: Site
                 assert any(" ".join(part.split()) in text for text in law)
 
 
-def test_a_sloppy_model_is_read_and_the_law_is_shown(browser: Browser, site: Site) -> None:
+def test_a_sloppy_model_is_read_and_the_law_is_shown(context: BrowserContext, site: Site) -> None:
     site.model.behaviour = scripted.good(
         [f"Bien sûr ! Voici ce qui compte :\n\n* {site.texts[0]} (Article 671)\n", "* Voir aussi CC-672.1\n"]
     )
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         write(page)
         page.get_by_text("La réponse est terminée.").wait_for()
         told = page.locator(f"{PASSAGE} .pd-told").all_inner_texts()
@@ -338,10 +322,10 @@ def test_a_sloppy_model_is_read_and_the_law_is_shown(browser: Browser, site: Sit
         assert "Bien sûr" not in page.locator(".st-key-written").inner_text()
 
 
-def test_stopping_hangs_up_and_keeps_what_had_come(browser: Browser, site: Site) -> None:
+def test_stopping_hangs_up_and_keeps_what_had_come(context: BrowserContext, site: Site) -> None:
     site.model.behaviour = scripted.stalls(site.lines[:2])
     site.model.hung_up.clear()
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         write(page)
         page.locator(PASSAGE).wait_for()
         page.get_by_role("button", name="Arrêter").click()
@@ -352,9 +336,9 @@ def test_stopping_hangs_up_and_keeps_what_had_come(browser: Browser, site: Site)
         assert page.get_by_role("button", name="Arrêter").count() == 0
 
 
-def test_after_a_failure_one_may_ask_again(browser: Browser, site: Site) -> None:
+def test_after_a_failure_one_may_ask_again(context: BrowserContext, site: Site) -> None:
     site.model.behaviour = scripted.in_turn(scripted.fails(500), scripted.good(site.lines))
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         write(page)
         page.get_by_text("est en panne").wait_for()
         page.get_by_role("button", name="Réessayer").click()
@@ -364,10 +348,10 @@ def test_after_a_failure_one_may_ask_again(browser: Browser, site: Site) -> None
         assert page.locator(PASSAGE).count() == 2
 
 
-def test_a_page_that_is_drawn_anew_while_it_is_written_goes_on(browser: Browser, site: Site) -> None:
+def test_a_page_that_is_drawn_anew_while_it_is_written_goes_on(context: BrowserContext, site: Site) -> None:
     site.model.behaviour = scripted.good(site.lines, pause=0.05)
     before = len(site.model.seen)
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         write(page)
         page.locator(".pd-progress").wait_for()
         page.get_by_role("button", name="Langue").click()
@@ -392,10 +376,10 @@ def test_whoever_asks_something_else_hangs_up(browser: Browser, site: Site) -> N
         assert site.model.hung_up.wait(10)
 
 
-def test_whoever_leaves_hangs_up(browser: Browser, site: Site) -> None:
+def test_whoever_leaves_hangs_up(context: BrowserContext, site: Site) -> None:
     site.model.behaviour = scripted.good((*site.lines, *[scripted.sentence(OWN)] * 400), pause=0.05)
     site.model.hung_up.clear()
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         write(page)
         page.locator(PASSAGE).first.wait_for()
 
@@ -455,11 +439,11 @@ def _verdicts(words: str, *, first: str = "supported", slow: float = 0.0) -> scr
 
 
 def test_claims_are_shown_once_they_have_been_judged(
-    browser: Browser, judged: tuple[Site, scripted.Server]
+    context: BrowserContext, judged: tuple[Site, scripted.Server]
 ) -> None:
     site, judge = judged
     judge.behaviour = _verdicts(site.texts[0], slow=0.7)
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         assert "judge compare chaque phrase aux articles." in page.locator(".st-key-offer").inner_text()
         write(page)
         page.locator(".pd-progress >> text=4 phrases pour l’instant").wait_for()
@@ -479,12 +463,12 @@ def test_claims_are_shown_once_they_have_been_judged(
     [("doubts", "n’a pas pu être vérifié"), ("dead", "le vérificateur ne s’est pas prononcé")],
 )
 def test_what_a_judge_does_not_confirm_gives_way_to_the_law(
-    browser: Browser, judged: tuple[Site, scripted.Server], behaviour: str, told: str
+    context: BrowserContext, judged: tuple[Site, scripted.Server], behaviour: str, told: str
 ) -> None:
     site, judge = judged
     doubts = _verdicts(site.texts[0], first="absent")
     judge.behaviour = doubts if behaviour == "doubts" else scripted.fails(500)
-    with asked(browser, site) as page:
+    with asked(context, site) as page:
         write(page)
         short = page.locator(".st-key-written .pd-short")
         short.wait_for()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, ask, served, visit
+from tests.fakes.pages.browser import IN_A_BROWSER, Server, ask, served, visit
 from tests.fakes.pages.ui_engine import QUESTION
 from tests.paths import ROOT
 from training.pages.length import PHONE
@@ -17,16 +16,7 @@ from training.pages.length import PHONE
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
-        yield server
+pytestmark = IN_A_BROWSER
 
 
 def test_the_first_card_answers_and_the_question_is_nowhere(browser: Browser, tmp_path: Path) -> None:
@@ -50,34 +40,6 @@ def test_the_first_card_answers_and_the_question_is_nowhere(browser: Browser, tm
         assert word not in log
         assert word.encode().hex(" ") not in log.lower()  # as the frames of a socket are printed
         assert word.encode("unicode_escape").decode() not in log
-
-
-@pytest.mark.slow
-def test_a_hostile_corpus_does_nothing(browser: Browser, fake: Server) -> None:
-    with visit(browser, f"{fake.url}/?engine=hostile") as page:
-        ask(page, "arbre")
-        page.locator(".pd-card").wait_for()
-        page.locator(".pd-card").hover()
-        page.wait_for_timeout(300)
-
-        own = page.locator(".stHtml")
-        assert own.locator("img, iframe, svg, object, b, form").count() == 0
-        assert own.locator("script").count() == 1  # the page's own
-        assert own.locator("a:not([href^='http']):not([href^='./']):not(.pd-skip)").count() == 0
-        assert page.locator(".pd-passage").inner_text().startswith("<img src=x onerror=alert(4)>")
-        assert page.locator("[data-testid=stMain] img, [data-testid=stMain] .katex").count() == 0
-
-
-@pytest.mark.slow
-def test_the_question_is_never_markup(browser: Browser, fake: Server) -> None:
-    question = "<img src=x onerror=alert(1)> arbre [x](javascript:alert(2)) $$x$$"
-    with visit(browser, fake.url) as page:
-        ask(page, question)
-        page.locator(".pd-card").first.wait_for()
-
-        assert page.locator("[data-testid=stMain] img").count() == 0
-        assert "onerror" not in page.locator("[data-testid=stMain]").inner_text()
-        assert "onerror" not in page.url
 
 
 @pytest.mark.slow
@@ -113,16 +75,6 @@ def test_a_citation_is_copied_in_one_click(browser: Browser, fake: Server) -> No
 
 
 @pytest.mark.slow
-def test_the_official_text_opens_apart(browser: Browser, fake: Server) -> None:
-    with visit(browser, fake.url) as page:
-        ask(page, QUESTION)
-        link = page.get_by_role("link", name="Texte officiel").first
-
-        assert link.get_attribute("target") == "_blank"
-        assert "noopener" in (link.get_attribute("rel") or "").split()
-
-
-@pytest.mark.slow
 def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: Server) -> None:
     with visit(browser, fake.url, locale="en-GB") as page:
         assert page.locator("html").get_attribute("lang") == "en"
@@ -139,15 +91,15 @@ def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: S
 
 
 @pytest.mark.slow
-def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Browser, tmp_path: Path) -> None:
-    with served(ROOT / "app.py", tmp_path) as server, visit(browser, f"{server.url}/?lang=en") as page:
+def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Browser, app: Server) -> None:
+    with visit(browser, f"{app.url}/?lang=en") as page:
         ask(page, QUESTION)
         page.locator(".pd-card").first.wait_for()
         page.get_by_role("link", name="About", exact=True).click()
         page.get_by_role("link", name="Compare", exact=True).click()
         page.locator(".pd-column").nth(2).wait_for()
 
-        assert page.url == f"{server.url}/compare?lang=en"
+        assert page.url == f"{app.url}/compare?lang=en"
         same = "asked => document.querySelector('.st-key-question textarea')?.value === asked"
         page.wait_for_function(same, arg=QUESTION)
         page.get_by_text("Or take a test question, whose answer is known").wait_for()
@@ -167,9 +119,9 @@ def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Bro
         page.get_by_role("link", name="Ask", exact=True).click()
         page.locator(".pd-card").first.wait_for()
         page.wait_for_function(same, arg=QUESTION)
-        assert page.url == f"{server.url}/?lang=en"
+        assert page.url == f"{app.url}/?lang=en"
         assert page.locator(".pd-column").count() == 0
-    assert "voisin" not in server.said()
+    assert "voisin" not in app.said()
 
 
 @pytest.mark.slow
@@ -196,9 +148,9 @@ def test_a_long_story_gives_way_to_its_answer_and_is_whole_where_it_is_changed(
 
 @pytest.mark.slow
 def test_the_first_screen_of_a_phone_has_the_box_its_button_and_the_examples(
-    browser: Browser, tmp_path: Path
+    browser: Browser, app: Server
 ) -> None:
-    with served(ROOT / "app.py", tmp_path) as server, visit(browser, server.url, viewport=PHONE) as page:
+    with visit(browser, app.url, viewport=PHONE) as page:
         page.locator(".st-key-examples button").first.wait_for()
         box = page.locator(".st-key-question textarea").bounding_box()
         button = page.get_by_role("button", name="Trouver les articles").bounding_box()

@@ -8,29 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, answered, ask, at_rest, picture, served, visit
+from tests.fakes.pages.browser import IN_A_BROWSER, Server, answered, ask, at_rest, picture, visit
 from tests.fakes.pages.ui_engine import EVIL, QUESTION
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
-        yield server
+pytestmark = [*IN_A_BROWSER, pytest.mark.slow]
 
 
 def saved(page: Page, name: str) -> str:
@@ -106,13 +95,14 @@ def test_a_phone_is_enough(browser: Browser, fake: Server) -> None:
 
 
 HOSTILE = [
-    "<script>window.hit = 1</script> arbre",
+    "<script>window.hit = 1</script> arbre <img src=x onerror=window.hit=7>",
     "arbre ![x](https://evil.example/x.png) [y](javascript:window.hit=2) <https://evil.example>",
     "arbre &lt;img src=x onerror=window.hit=3&gt; &#60;svg/onload=window.hit=4&#62;",
     "\"'></textarea></p><iframe srcdoc='<script>parent.hit=5</script>'></iframe> arbre",
     "arbre $$\\href{javascript:window.hit=6}{x}$$ :material/home: :red[x] {{7*7}} ${7*7}",
     "\u202earbre \u2066planté\u2069 " + "é" * 600,
 ]
+SAFE = ("[href^=http]", "[href^='./']", "[href^='#pd-']")  # where a link of the page may lead
 
 
 def test_nothing_that_is_asked_and_nothing_that_is_found_runs(browser: Browser, fake: Server) -> None:
@@ -135,7 +125,11 @@ def test_nothing_that_is_asked_and_nothing_that_is_found_runs(browser: Browser, 
                 page.locator("details[data-more] > summary").first.click()  # made only now
             assert EVIL in page.locator(".pd-more[open] q").first.inner_text()
             assert main.locator("img, iframe, object, embed, .katex").count() == 0
-            assert page.locator(".stHtml script").count() == 1  # the page's own
+            own = page.locator(".stHtml")
+            assert own.locator("img, iframe, svg, object, b, form").count() == 0
+            assert own.locator("script").count() == 1  # the page's own
+            assert own.locator(f"a:not(.pd-skip, {', '.join(SAFE)})").count() == 0
+            assert page.locator(".pd-passage").first.inner_text().startswith("<img src=x onerror=alert(4)>")
             assert page.locator("[href^='javascript'], [src^='javascript'], [href*=evil]").count() == 0
             assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
             assert page.evaluate("window.hit") is None
