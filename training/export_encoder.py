@@ -19,7 +19,7 @@ from indexes.corpus.corpus import appearing
 from indexes.store import paths
 from indexes.store.manifest import read as read_manifest
 from indexes.store.manifest import verify
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from training.cards import ModelCard, markdown, model_card
 
 CARD = "modelcard.md"
@@ -66,12 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     top.add_argument("--metrics", type=Path, metavar="FILE", help="metrics.json over the same corpus")
     parsed = top.parse_args(arguments)
-    try:
-        metrics = _read_metrics(parsed.metrics) if parsed.metrics else None
-        card = export_encoder(parsed.index, parsed.folder, accept=parsed.accept_licence, metrics=metrics)
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        return 2
+    metrics = _read_metrics(parsed.metrics) if parsed.metrics else None
+    card = export_encoder(parsed.index, parsed.folder, accept=parsed.accept_licence, metrics=metrics)
     licence = card.licence
     named = licence.named if licence else "none recorded"
     print(f"{card.name}: written to {parsed.folder} with {CARD}; licence inherited: {named}")  # noqa: T201

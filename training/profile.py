@@ -24,7 +24,7 @@ from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import read
 from indexes.sources import registry
 from indexes.store import paths
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from training.eval.questions import cited
 from training.synthetic.profile import MEASURES, WINDOW, Profile, Values, effect, profile
 from training.tables.markdown import row
@@ -95,11 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, and write it."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        _run(typed)
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    _run(typed)
     return 0
 
 

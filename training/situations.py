@@ -22,7 +22,7 @@ from indexes.cli.terminal import guarded
 from indexes.corpus.questions import read_questions
 from rag.corpus.asker_situations import in_front, situations
 from rag.engine.engine import Engine
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.types import Question, Ranking
 from training.eval.metrics import per_question
 from training.eval.report import commit
@@ -114,18 +114,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--questions", type=Path, default=builtin / "questions_test.jsonl")
     parser.add_argument("--output", type=Path, help="write the numbers there as JSON")
     parsed = parser.parse_args(arguments)
-    try:
-        engine = indexes.open(parsed.index)
-        labels = read_labels(parsed.labels)
-        read = read_questions(parsed.questions, engine.articles.values())
-        questions = [question for question in read if question.id in labels]
-        if lost := sorted(labels.keys() - {question.id for question in questions}):
-            some = ", ".join(lost[:3])
-            raise BadInput(f"{parsed.questions} has no question {some}: give the file of the labels")
-        numbers = measure(engine, questions, fronts(labels, engine.card.language))
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        return 2
+    engine = indexes.open(parsed.index)
+    labels = read_labels(parsed.labels)
+    read = read_questions(parsed.questions, engine.articles.values())
+    questions = [question for question in read if question.id in labels]
+    if lost := sorted(labels.keys() - {question.id for question in questions}):
+        some = ", ".join(lost[:3])
+        raise BadInput(f"{parsed.questions} has no question {some}: give the file of the labels")
+    numbers = measure(engine, questions, fronts(labels, engine.card.language))
     typed = sys.argv[1:] if arguments is None else arguments
     found = {
         "kind": "situations",

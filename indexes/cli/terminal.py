@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TextIO, cast
 
+from rag.errors import PandectError
+
 # Escapes that move the cursor or colour what follows, marks that turn the direction of writing, half pairs.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -57,7 +59,8 @@ def unguarded(stream: TextIO) -> TextIO:
 def guarded(main: Callable[..., int]) -> Callable[..., int]:
     """Guard what the main function of a command prints and logs; tests/test_terminal.py looks for it at all.
 
-    After an error the guards stay, for then the interpreter prints what is told of it.
+    A PandectError is printed and the status is 2. After another the guards stay, for then the interpreter
+    prints what is told of it.
     """
 
     @wraps(main)
@@ -65,7 +68,11 @@ def guarded(main: Callable[..., int]) -> Callable[..., int]:
         os.environ.setdefault("PYTHON_COLORS", "0")  # of argparse, from Python 3.14 on
         before = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = map(_guard, before)
-        status = main(arguments, *more, **named)
+        try:
+            status = main(arguments, *more, **named)
+        except PandectError as error:
+            say(f"error: {error}", error=True)
+            status = 2
         sys.stdout, sys.stderr = before
         return status
 

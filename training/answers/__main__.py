@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 from indexes.cli.progress import Bars
 from indexes.store import paths
 from rag.corpus.licence import provenance
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.types import EMPTY, Question, named
 from training.answers import contexts, report, tasks
 from training.answers.aggregate import ModelResult, Overlap, Prices, pooled, row
@@ -108,11 +107,7 @@ def main(arguments: Sequence[str]) -> int:
 
         return check(arguments[1:])
     parsed = parser().parse_args(arguments)
-    try:
-        evaluate(parsed, ["python", "-m", "training.eval", "answers", *arguments])
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    evaluate(parsed, ["python", "-m", "training.eval", "answers", *arguments])
     return 0
 
 

@@ -40,7 +40,6 @@ import json
 import math
 import random
 import re
-import sys
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -76,7 +75,7 @@ from rag.answer.types import (
 from rag.answer.verification.decision import restricts
 from rag.answer.verification.hard_checks import faults
 from rag.answer.verification.judge import THRESHOLD, EntailmentJudge, Judge, Judgement, ModelJudge
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.types import Article, Progress, no_progress
 from training.answers.chat import ChatFailedError
 from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key, opened
@@ -763,11 +762,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Measure, print the tables, write the file."""
     parsed = parser().parse_args(arguments)
-    try:
-        evaluate(parsed, ["python", "-m", "training.eval", "answers", "check", *arguments])
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    evaluate(parsed, ["python", "-m", "training.eval", "answers", "check", *arguments])
     return 0
 
 

@@ -28,7 +28,7 @@ from rag.engine.confidence import NAMES
 from rag.engine.engine import Engine
 from rag.engine.notices import signals_of
 from rag.engine.relevance import features as relevance_features
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.types import Bools, Question
 from training import everyday
@@ -139,11 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--rate", type=float, default=FALSE_ALARMS, help="false alarms among answerable questions (0.03)"
     )
     parsed = top.parse_args(typed)
-    try:
-        _run(parsed, ["python", "-m", "training.confidence", *typed])
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    _run(parsed, ["python", "-m", "training.confidence", *typed])
     return 0
 
 

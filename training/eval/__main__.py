@@ -20,7 +20,7 @@ from indexes.store import paths
 from indexes.store.open_index import open_index
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import provenance
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.types import Question
 from training.eval import report
 from training.eval.external import add_options, external_systems, hub_models
@@ -187,11 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return answers(typed[1:])
     parsed = parser().parse_args(typed)
-    try:
-        evaluate(parsed, ["python", "-m", "training.eval", *typed])
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    evaluate(parsed, ["python", "-m", "training.eval", *typed])
     return 0
 
 

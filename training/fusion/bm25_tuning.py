@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import to_learn_from
 from indexes.corpus.questions import read_questions
 from indexes.sources import registry
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.fusion.settings import FusionSettings
 from rag.retrieval.hybrid import DEPTH
 from rag.types import Progress, Question, Ranking, no_progress
@@ -150,13 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     top.add_argument("--output", type=Path, required=True, help="the file to write")
     parsed = top.parse_args(arguments)
-    try:
-        corpus = registry.law(parsed.corpus, language=parsed.language)
-        questions = to_learn_from(read_questions(parsed.questions, corpus.articles))
-        settings = choose(Bench(corpus), questions)
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        return 2
+    corpus = registry.law(parsed.corpus, language=parsed.language)
+    questions = to_learn_from(read_questions(parsed.questions, corpus.articles))
+    settings = choose(Bench(corpus), questions)
     written = {"bm25": asdict(settings.bm25), "analyser": {"stop_words": settings.stop_words}}
     parsed.output.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     print(f"{settings}\nwritten: {parsed.output}; next: python -m indexes build NAME --bm25 {parsed.output}")  # noqa: T201

@@ -24,7 +24,7 @@ from indexes.cli.progress import Bars
 from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.sources import registry
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.ltr.features import NAMES
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import first_stage_lists
@@ -132,25 +132,21 @@ def rankings(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 2 after a bad argument."""
     args = _parser().parse_args(argv)
-    try:
-        recipe = read_recipe(args.recipe, args.set)
-        if not KINDS[recipe.system].over_law:  # told before the work
-            raise BadInput(_no_network(recipe))
-        corpus, _ = registry.load(registry.detect(args.corpus), args.corpus)
-        values: dict[str, dict[str, list[float]]] = {WITHOUT: {}, WITH: {}}
-        only = None if args.only_fold is None else str(args.only_fold)
-        for fold in evaluated_folds(corpus.questions, None, args.folds, args.seed, only):
-            learn = to_learn_from(pick(corpus.questions, fold.learn))
-            held = [q for q in pick(corpus.questions, fold.held) if q.article_ids]
-            more = network_features(recipe, corpus, 1, TrainingLog())
-            runs = rankings(Bench(corpus, progress=Bars()), learn, held, more)
-            qrels = {q.id: frozenset(q.article_ids) for q in held}
-            for name, run in runs.items():
-                for measure, each in per_question(qrels, run, MEASURES).items():
-                    values[name].setdefault(measure, []).extend(each.tolist())
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    recipe = read_recipe(args.recipe, args.set)
+    if not KINDS[recipe.system].over_law:  # told before the work
+        raise BadInput(_no_network(recipe))
+    corpus, _ = registry.load(registry.detect(args.corpus), args.corpus)
+    values: dict[str, dict[str, list[float]]] = {WITHOUT: {}, WITH: {}}
+    only = None if args.only_fold is None else str(args.only_fold)
+    for fold in evaluated_folds(corpus.questions, None, args.folds, args.seed, only):
+        learn = to_learn_from(pick(corpus.questions, fold.learn))
+        held = [q for q in pick(corpus.questions, fold.held) if q.article_ids]
+        more = network_features(recipe, corpus, 1, TrainingLog())
+        runs = rankings(Bench(corpus, progress=Bars()), learn, held, more)
+        qrels = {q.id: frozenset(q.article_ids) for q in held}
+        for name, run in runs.items():
+            for measure, each in per_question(qrels, run, MEASURES).items():
+                values[name].setdefault(measure, []).extend(each.tolist())
     print(f"{recipe.name}, {len(values[WITH][MEASURES[0]])} questions")
     record = {}
     for measure in MEASURES:

@@ -21,7 +21,7 @@ from typing import Any
 from indexes.cli.terminal import guarded
 from indexes.sources import registry
 from rag.corpus.card import CorpusCard
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.types import Article
 from training.eval.report import commit
 from training.references import labels as labels_
@@ -102,11 +102,7 @@ def main(arguments: Sequence[str] | None = None, make: Make | None = None) -> in
     top.add_argument("--errors", type=int, default=0, metavar="N", help="print so many differences of each")
     top.add_argument("--output", type=Path, help="write the numbers there as JSON")
     parsed = top.parse_args(arguments)
-    try:
-        found = _measure(parsed, make or _reader())
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    found = _measure(parsed, make or _reader())
     typed = sys.argv[1:] if arguments is None else arguments
     command = shlex.join(["python", "-m", "training.references", *typed])
     entry = {"kind": "references", "command": command, "commit": commit(), **found}

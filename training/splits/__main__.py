@@ -13,7 +13,7 @@ from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus
 from indexes.corpus.questions import read_questions
 from indexes.sources import registry
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question
 from training.splits.file import Kind, QuestionSplit, identity, write_split
@@ -131,14 +131,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Make the folds that were asked for, write them, and say what they are."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     parsed = parser().parse_args(arguments)
-    try:
-        if parsed.output.exists():
-            raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-        split, lines = make_split(parsed)
-        write_split(parsed.output, split)
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    if parsed.output.exists():
+        raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
+    split, lines = make_split(parsed)
+    write_split(parsed.output, split)
     print(*lines, f"written: {parsed.output}", sep="\n")
     return 0
 

@@ -25,7 +25,7 @@ from indexes.formats.jsonl import dump, write_lines
 from indexes.sources import registry
 from indexes.store import paths
 from indexes.store.atomic import replacing
-from rag.errors import BadInput, PandectError
+from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import named
 from training.answers.chat import replies
@@ -40,11 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Estimate, or write the questions and the file."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        _run(parser().parse_args(typed), typed)
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    _run(parser().parse_args(typed), typed)
     return 0
 
 
