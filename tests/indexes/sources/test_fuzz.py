@@ -5,12 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import itertools
 import json
-import os
 import shutil
-import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +15,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, seed, settings
+from hypothesis import given, settings
 
 from indexes.corpus.corpus import Corpus
 from indexes.corpus.export import export
@@ -39,8 +35,7 @@ from tests.indexes.sources.test_legi import article as legi_article
 from tests.indexes.sources.test_lleqa import ARTICLES as LLEQA_ARTICLES
 from tests.indexes.sources.test_lleqa import ASKED as LLEQA_ASKED
 
-EXAMPLES = 60  # the deep run is below, marked slow
-SECONDS = float(os.environ.get("PANDECT_FUZZ_SECONDS", "1"))  # a source; 120 before a release
+EXAMPLES = 60  # the deep run is `python -m tests.faults`, which draws from the same plans
 QUESTIONS = [
     ["id", "category", "question", "extra_description", "article_ids"],
     ["1", "c", "Le four ?", "x", "1,2"],
@@ -230,23 +225,3 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @given(plan=PLANS)
 def test_a_damaged_file_is_bad_input(target: Target, plan: Plan) -> None:
     attack(target.source, target.good, target.at / "bad", plan)
-
-
-@pytest.mark.slow
-def test_damaged_files_for_a_while(target: Target, capsys: pytest.CaptureFixture[str]) -> None:
-    end, came = time.monotonic() + SECONDS, Counter[bool]()
-    for number in itertools.count():
-
-        @seed(number)
-        @settings(max_examples=100, deadline=None, database=None, derandomize=False)
-        @given(plan=PLANS)
-        def examples(plan: Plan) -> None:
-            came[attack(target.source, target.good, target.at / "deep", plan)] += 1
-
-        examples()
-        if time.monotonic() > end:
-            break
-    with capsys.disabled():
-        print(f"\n{target.source}: {came.total():,} examples, of which {came[True]:,} gave a corpus")  # noqa: T201
-    assert came[True]
-    assert came[False]  # both happen, or this tests nothing

@@ -23,7 +23,7 @@ from tests.fakes.law.corpus import FIT, edition, first, install
 from tests.paths import ROOT
 
 WORKER = ROOT / "tests" / "fakes" / "law" / "killed_worker.py"
-KILLS = 40  # of a kind; `python -m tests.faults` adds others, by chance
+KILLS = 40  # `python -m tests.faults` adds others, by chance
 PAUSE = 0.002  # seconds at each step on the disk, so that a moment by chance can fall between any two
 
 
@@ -127,27 +127,6 @@ def test_build_killed_before_each_of_its_steps(home: Path, worker: Worker) -> No
     tidy(home)
 
 
-@pytest.mark.slow
-def test_build_killed_at_any_moment(home: Path, worker: Worker) -> None:
-    install(edition(0))
-    seconds = worker(*BUILD, pause=PAUSE)["seconds"]
-    before, chance, killed, switched = edition(0).sha256, random.Random(11), 0, 0
-    for n in range(1, 10 * KILLS):
-        wanted = put_corpus(n)
-        # spread evenly over the whole of a build, each moment a little by chance
-        moment = ((n % 10) + chance.random()) / 10 * seconds
-        ended = worker(*BUILD, pause=PAUSE, seconds=moment)
-        after = serves({before, wanted})
-        killed += ended["killed"]
-        switched += ended["killed"] and after == wanted  # where the first took long, many end before that
-        before = after
-        if killed == KILLS:
-            break
-    assert killed == KILLS
-    assert switched < KILLS  # the others were killed before the switch, and served all the same
-    tidy(home)
-
-
 def _sources(at: Path, n: int) -> Path:
     return write(edition(n), at / f"edition-{n}")
 
@@ -177,27 +156,6 @@ def test_import_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_
     assert outcomes[-1]
     assert outcomes == sorted(outcomes)
     assert serves({edition(0).sha256})  # an import leaves the index alone
-    tidy(home)
-
-
-@pytest.mark.slow
-def test_import_and_build_killed_at_any_moment(home: Path, worker: Worker, tmp_path: Path) -> None:
-    install(edition(0))
-    options = ("--replace", "--name", "village", "--build", "--encoder", "none")
-    seconds = worker("import", _sources(tmp_path, 0), *options, pause=PAUSE)["seconds"]
-    corpus = index = edition(0).sha256
-    chance, killed = random.Random(12), 0
-    for n in range(1, 10 * KILLS):
-        wanted = edition(n).sha256
-        moment = ((n % 10) + chance.random()) / 10 * seconds
-        killed += worker("import", _sources(tmp_path, n), *options, pause=PAUSE, seconds=moment)["killed"]
-        index = serves({index, wanted})
-        found = kept()
-        assert found in {corpus, wanted}
-        corpus = found
-        if killed == KILLS:
-            break
-    assert killed == KILLS
     tidy(home)
 
 
