@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -253,139 +254,11 @@ def test_a_folder_of_one_language_joins_its_acts(data: Path) -> None:
 
 # --- styles ---
 
-STYLES: dict[str, tuple[str, list[tuple[str, str, tuple[str, ...]]]]] = {
-    "no ids": (
-        f"<chapter><num>Capo I</num><heading>Del pane</heading>"
-        f"{article('1', 'Pane.')}{article('2-bis', 'Sale.')}</chapter>",
-        [("1", "1. Pane.", ("Capo I - Del pane",)), ("2-bis", "1. Sale.", ("Capo I - Del pane",))],
-    ),
-    "sections in chapters, subsections": (
-        "<chapter><num>CHAPTER 1</num><section eId='s1'><num>1.</num><heading>Bread</heading>"
-        "<subsection><num>(1)</num><content><p>Bake.</p></content></subsection>"
-        "<subsection><num>(2)</num><intro><p>Sell</p></intro><paragraph><num>(a)</num><content>"
-        "<p>warm;</p></content></paragraph>"
-        "<wrapUp><p>at noon.</p></wrapUp></subsection></section></chapter>",
-        [("1", "Bread\n(1) Bake.\n(2) Sell\n(a) warm;\nat noon.", ("CHAPTER 1",))],
-    ),
-    "rules": (
-        "<part><rule eId='rule-3'><num>3.</num><content><p>Knock.</p></content></rule></part>",
-        [("3", "Knock.", ())],
-    ),
-    "regulations of an instrument": (
-        "<hcontainer name='regulation' eId='regulation-2'><num>2.</num><content><p>Weigh.</p>"
-        "</content></hcontainer>",
-        [("2", "Weigh.", ())],
-    ),
-    "articles as hcontainer": (
-        "<hcontainer name='title'><num>I</num><hcontainer name='article'><num>Article 4</num>"
-        "<content><p>Mill.</p></content></hcontainer></hcontainer>",
-        [("4", "Mill.", ("I",))],
-    ),
-    "numbers without a word": (
-        "<article><num>7</num><content><p>Oven.</p></content></article>",
-        [("7", "Oven.", ())],
-    ),
-    "Swiss levels, slashes in ids, notes": (
-        "<level eId='lvl_A'><num>A.</num><heading>Korn</heading><article eId='art_1_a'><num>"
-        "<b>Art.</b> <b>1</b><i>a</i>"
-        "<authorialNote><p>Eingefügt.</p></authorialNote></num><paragraph eId='art_1_a/para_1'>"
-        "<num>1</num><content>"
-        "<p>Mahlen<authorialNote marker='2'><p>AS 1.</p></authorialNote>.</p></content>"
-        "</paragraph></article></level>",
-        [("1a", "1 Mahlen.", ("A - Korn",))],
-    ),
-    "final provisions behind the body, numbered anew": (
-        "<article eId='art_1'><num>Art. 1</num><content><p>Korn.</p></content></article></body>"
-        "<conclusions><p>Bern</p>"
-        "<proviso eId='disp_u1'><heading>Änderung von 2003</heading><article eId='disp_u1/art_1'>"
-        "<num>Art. 1</num>"
-        "<content><paragraph><content><p>Mehl.</p></content></paragraph></content></article>"
-        "</proviso></conclusions><body>",
-        [("1", "Korn.", ()), ("Änderung von 2003, 1", "Mehl.", ("Änderung von 2003",))],
-    ),
-    "sections of an instrument, headings first, headings between": (
-        "<section><heading>General</heading><hcontainer name='regulation'><heading>Name</heading>"
-        "<num>1.</num>"
-        "<content><p>Bread.</p></content></hcontainer></section><crossHeading>Ovens</crossHeading>"
-        "<section><num>II</num><rule><num>2.</num><content><p>Heat.</p></content></rule></section>",
-        [("1", "Name\nBread.", ("General",)), ("2", "Heat.", ("Ovens", "II"))],
-    ),
-    "other labels, an article in a change": (
-        "<article><num>1. §</num><content><p>Kenyér <mod>um <article><num>2. §</num><content>"
-        "<p>só</p></content></article>"
-        "</mod></p></content></article>",
-        [("1", "Kenyér um\n2. § só", ())],
-    ),
-    "alineas": (
-        "<article><num>Art. 1<sup>er</sup>.</num><alinea><content><p>Le pain.</p></content></alinea>"
-        "<alinea><content><p>Le sel.</p></content></alinea></article>",
-        [("1er", "Le pain.\nLe sel.", ())],
-    ),
-    "divisions": (
-        "<division><heading>General</heading><article><num>Article 2</num><list><intro>"
-        "<p>Means:</p></intro>"
-        "<point><num>(a)</num><content><p>flour;</p></content></point></list></article></division>",
-        [("2", "Means:\n(a) flour;", ("General",))],
-    ),
-    "quoted articles, one inside another": (
-        "<article><num>Art. 5</num><content><p>Insert: <mod><quotedStructure startQuote='«'"
-        " endQuote='»'><article>"
-        "<num>Art. 9</num><content><p>Yeast: <mod><quotedStructure><article><num>Art. 1</num>"
-        "<content><p>Malt.</p>"
-        "</content></article></quotedStructure></mod></p></content></article></quotedStructure>"
-        "</mod> now.</p></content></article>",
-        [("5", "Insert:\n«Art. 9 Yeast:\nArt. 1 Malt.» now.", ())],
-    ),
-    "paragraphs alone": (
-        "<paragraph><num>1.</num><content><p>Open.</p></content></paragraph><paragraph>"
-        "<num>2.</num><intro><p>Close:</p></intro>"
-        "<paragraph><num>a)</num><content><p>late.</p></content></paragraph></paragraph>",
-        [("1", "Open.", ()), ("2", "Close:\na) late.", ())],
-    ),
-    "schedules without sections": (
-        "<section><num>1</num><content><p>Bake.</p></content></section><hcontainer name='schedule'"
-        " eId='schedule-1'>"
-        "<num>SCHEDULE 1</num><heading>Fees</heading><paragraph><num>1</num><content><p>A"
-        " penny.</p></content></paragraph>"
-        "</hcontainer><hcontainer name='schedule'><num>SCHEDULE 2</num><content><p>Forms.</p>"
-        "</content></hcontainer>",
-        [
-            ("1", "Bake.", ()),
-            ("Schedule 1, paragraph 1", "A penny.", ("SCHEDULE 1 - Fees",)),
-            ("Schedule 2", "Forms.", ()),
-        ],
-    ),
-    "a level without articles, and text between": (
-        f"<title><num>Titolo I</num><intro><p>In breve.</p></intro>{article('1', 'Pane.')}</title>"
-        "<title><num>Titolo II</num><heading>Soppresso</heading></title>",
-        [
-            ("Titolo I", "In breve.", ("Titolo I",)),
-            ("1", "1. Pane.", ("Titolo I",)),
-            ("Titolo II", "Soppresso", ()),
-        ],
-    ),
-    "numbers twice, marks of amendment": (
-        "<article><num>Art. 3.</num><paragraph><num>1.</num><content><p> 1."
-        " Il <ins>((forno))</ins><del>fuoco</del>.</p>"
-        "</content></paragraph></article>",
-        [("3", "1. Il ((forno)).", ())],
-    ),
-    "tables and lists of HTML": (
-        "<article><num>Art. 4</num><content><table><caption>Prezzi</caption><tr><th><p>Pane</p>"
-        "</th><th><p>Euro</p></th></tr>"
-        "<tr><td><p>nero</p><p>bianco</p></td><td><p>2</p></td></tr></table><ol type='a'>"
-        "<li>uno</li><li>due</li></ol>"
-        "<ul><li>tre</li></ul></content></article>",
-        [("4", "Prezzi\nPane | Euro\nnero bianco | 2\na) uno\nb) due\n- tre", ())],
-    ),
-    "another vocabulary inside": (
-        "<article xmlns:x='urn:x'><x:data><x:title>Art. 9</x:title></x:data><num>Art. 8</num>"
-        "<content><p>a<x:y>b</x:y>c"
-        "<foreign><math xmlns='http://www.w3.org/1998/Math/MathML'><mi>x</mi></math></foreign></p>"
-        "</content></article>",
-        [("8", "acx", ())],
-    ),
-}  # fmt: skip
+_STYLES = Path(__file__).with_name("akoma_ntoso_styles.toml").read_text(encoding="utf-8")
+STYLES = {  # name -> the body, and the number, text and headings of its articles
+    style["name"]: (style["body"], [(no, text, tuple(above)) for no, text, above in style["articles"]])
+    for style in tomllib.loads(_STYLES)["styles"]
+}
 
 
 @pytest.mark.parametrize("style", STYLES)
