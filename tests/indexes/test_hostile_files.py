@@ -113,9 +113,10 @@ def test_gzip_of_json_lines(tmp_path: Path, first: str, count: int) -> None:
     refused(tmp_path, path, "more than 60 times its own size, and 256 MB", "set PANDECT_UNPACKED_MB=1024")
 
 
-def test_gzip_of_short_articles(tmp_path: Path) -> None:
+def test_gzip_of_short_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each takes 300 bytes in memory besides what stands in it."""
-    lines = (b'{"id":"%d","code":"A","text":"x"}\n' % n for n in range(900_000))
+    monkeypatch.setenv("PANDECT_UNPACKED_MB", "64")
+    lines = (b'{"id":"%d","code":"A","text":"x"}\n' % n for n in range(225_000))
     refused(tmp_path, squeezed(tmp_path / "articles.jsonl.gz", lines), "60 times its own size")
 
 
@@ -135,10 +136,11 @@ def test_gzip_of_escapes(tmp_path: Path) -> None:
     assert done.peak < MOST
 
 
-def test_gzip_of_csv(tmp_path: Path) -> None:
-    rows = (b'%d,A,"%s"\n' % (n, b"four " * 20_000) for n in range(1, 3000))
+def test_gzip_of_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PANDECT_UNPACKED_MB", "64")
+    rows = (b'%d,A,"%s"\n' % (n, b"four " * 20_000) for n in range(1, 750))
     path = squeezed(tmp_path / "law.csv.gz", (b"id,code,text\n", *rows))  # type: ignore[arg-type]
-    refused(tmp_path, path, "256 MB", "set PANDECT_UNPACKED_MB=1024")
+    refused(tmp_path, path, "64 MB", "set PANDECT_UNPACKED_MB=256")
 
 
 def test_gzip_of_blank_lines(tmp_path: Path) -> None:
