@@ -125,6 +125,15 @@ def gradient(
     return losses, [p.grad.numpy().copy() for p in system.module.parameters() if p.grad is not None]
 
 
+def cached_exactly(system: Any, batch: TrainingBatch, mini: int, *, atol: float = 1e-6) -> None:
+    """Hold that gradient caching gives the gradients of the whole batch."""
+    plain, cached = gradient(system, batch, 0), gradient(system, batch, mini)
+    assert plain[0] == pytest.approx(cached[0], rel=1e-5)
+    assert len(plain[1]) == len(cached[1]) > 0
+    for a, b in zip(plain[1], cached[1], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=atol)
+
+
 def weights(folder: Path) -> dict[str, np.ndarray[Any, Any]]:
     from safetensors.numpy import load_file
 

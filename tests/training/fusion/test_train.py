@@ -8,7 +8,7 @@ import io
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -340,41 +340,40 @@ def _never(*given: object) -> None:
     raise AssertionError("work was done for nothing")
 
 
-def test_an_encoder_of_another_version_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = install()
-    path = folder / "manifest.json"
+def _rewritten(change: Callable[[dict[str, Any]], object]) -> None:
+    """Install an index whose manifest tells of its encoder what an earlier release wrote."""
+    path = install() / "manifest.json"
     record = json.loads(path.read_text(encoding="utf-8"))
-    del record["encoder"]["settings"]["hard_negatives"]
-    del record["checksum"]  # as an earlier release wrote it
+    change(record["encoder"])
+    del record["checksum"]
     path.write_text(json.dumps(record), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda encoder: encoder["settings"].pop("hard_negatives"),
+        lambda encoder: encoder.update(views=["words"]),  # its fits looked at other terms
+    ],
+)
+def test_an_encoder_of_another_version_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], change: Callable[[dict[str, Any]], object]
+) -> None:
+    _rewritten(change)
     assert "another version of Pandect fitted" in refused(capsys)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("home", "quick")
 def test_an_encoder_of_before_there_were_several_fits_is_of_one() -> None:
-    folder = install()
-    path = folder / "manifest.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    assert record["encoder"]["settings"].pop("fits") == 1
-    assert record["encoder"]["settings"].pop("units") == "both"
-    assert record["encoder"].pop("views") == ["both"]
-    del record["checksum"]  # as an earlier release wrote it
-    path.write_text(json.dumps(record), encoding="utf-8")
+    def older(encoder: dict[str, Any]) -> None:
+        assert encoder["settings"].pop("fits") == 1
+        assert encoder["settings"].pop("units") == "both"
+        assert encoder.pop("views") == ["both"]
+
+    _rewritten(older)
     assert fusion("--always") == 0
     assert indexes.open("hamlet").searcher.learned is not None
-
-
-def test_an_encoder_whose_fits_looked_at_other_terms_is_refused(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = install()
-    path = folder / "manifest.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    record["encoder"]["views"] = ["words"]
-    del record["checksum"]  # as an earlier release wrote it
-    path.write_text(json.dumps(record), encoding="utf-8")
-    assert "another version of Pandect fitted" in refused(capsys)
 
 
 @pytest.mark.usefixtures("learned")

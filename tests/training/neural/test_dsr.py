@@ -17,6 +17,7 @@ from tests.fakes.models.neural import (
     LONGER,
     NEEDS_TORCH,
     batch_of,
+    cached_exactly,
     gradient,
     here,
     order_of,
@@ -132,11 +133,7 @@ def test_the_gradient_reaches_every_weight_that_is_used(towers: int) -> None:
 @pytest.mark.parametrize("mini", [1, 3])
 def test_gradient_caching_gives_the_gradients_of_the_whole_batch(mini: int) -> None:
     of = dsr()
-    system, batch = system_of(of), batch_of(of)
-    plain, cached = gradient(system, batch, 0), gradient(system, batch, mini)
-    assert plain[0]["loss"] == pytest.approx(cached[0]["loss"], rel=1e-6)
-    for a, b in zip(plain[1], cached[1], strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+    cached_exactly(system_of(of), batch_of(of), mini, atol=1e-5)
 
 
 def test_a_step_in_bfloat16_is_nearly_that_of_all_bits() -> None:
