@@ -23,12 +23,6 @@ from rag.errors import BadInput
 from tests.fakes.law.corpus import VILLAGE
 from tests.paths import ROOT
 
-MEASURED = {
-    "text_characteristics": "Text characteristics",
-    "law_date": "Date of the law",
-    "licence": "Licence",
-}
-
 
 def of(corpus: Corpus, folder: Path, origin: str = "") -> DataCard:
     return data_card(measure(write(corpus, folder), units(corpus.card.language)), origin)

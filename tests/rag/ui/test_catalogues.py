@@ -10,7 +10,6 @@ import pytest
 from rag.ui.i18n import CONVENTIONS, LANGUAGES, read_po, words
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
-NAMES = {"Pandect", "Markdown", "JSON", "PDF", "Shift", "Enter", "ms"}  # the same everywhere
 SAME = {  # words that a language shares with English, on purpose; months are another matter
     "fr": {
         "Article {number}",

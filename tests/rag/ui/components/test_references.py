@@ -17,7 +17,6 @@ from tests.fakes.pages.ask_page_driver import ask, body, cards, page
 from tests.fakes.pages.html_reader import Element
 from tests.fakes.pages.ui_engine import CARD, FakeEngine
 
-OFFICIAL = replace(CARD, text_kind="official")
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 TEXTS = {
     "1": "Un mur est mitoyen. Au sens de l'article 2, une haie n'est pas un mur. Nul ne le perce.",
