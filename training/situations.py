@@ -20,13 +20,13 @@ from typing import Any
 import indexes
 from indexes.cli.terminal import guarded
 from indexes.corpus.questions import read_questions
+from indexes.describing.significance import interval
 from rag.corpus.asker_situations import in_front, situations
 from rag.engine.engine import Engine
 from rag.errors import BadInput
 from rag.types import Question, Ranking
 from training.eval.metrics import per_question
 from training.eval.report import commit
-from training.eval.significance import interval
 
 MEASURES = ("R@10", "MRR@10")
 FORMS = ("as it is", "right", "wrong")

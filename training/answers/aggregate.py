@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from indexes.describing.significance import Interval, interval, ratio
 from rag.answer.types import Ending, Usage
 from training.answers import score
 from training.answers.judge import JudgedAnswers
 from training.answers.overlap import OverlapTokeniser, meteor
 from training.answers.run import WrittenAnswer
 from training.answers.score import Ratio, Values
-from training.eval.significance import Interval, interval, ratio
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ from typing import Any, TypeVar
 
 from indexes.cli.progress import Bars
 from indexes.corpus.corpus import read as read_corpus
+from indexes.describing.significance import Interval
 from indexes.store import paths
 from indexes.store.atomic import replacing
 from rag.answer.generation import prompt as prompts
@@ -81,7 +82,6 @@ from training.answers.chat import ChatFailedError
 from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key, opened
 from training.answers.writers import LangChainChat, ModelSpec, chat
 from training.eval.report import head
-from training.eval.significance import Interval
 from training.references.scores import wilson
 from training.tables.markdown import table
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from indexes.corpus.corpus import appearing
+from indexes.describing.significance import Interval
 from training.answers.aggregate import ModelResult
 from training.eval.report import METRICS
-from training.eval.significance import Interval
 from training.tables.markdown import head, row
 
 KIND = "answers"  # tells this result file from one of retrieval

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from indexes.describing.significance import interval, ratio
 from rag.types import Article, Question
 from training.answers import charges, multiple_choice
 from training.answers.aggregate import ModelResult, Prices, cost_summary
 from training.answers.chat import Reply
 from training.answers.score import Ratio, Values
-from training.eval.significance import interval, ratio
 
 CONTEXTS = ("none", "bm25", "dense", "hybrid")
 

@@ -22,6 +22,9 @@ from indexes.builtin_corpus import read_test_questions
 from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus, appearing, read, to_learn_from
 from indexes.corpus.questions import read_questions
+from indexes.describing import calibration
+from indexes.describing.calibration import FALSE_ALARMS, AnsweredQuestions, CalibrationPlan, OutOfFold
+from indexes.describing.significance import interval
 from indexes.store import paths
 from indexes.store.open_index import open_index
 from rag.engine.confidence import NAMES
@@ -32,11 +35,8 @@ from rag.errors import BadInput
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.types import Bools, Question
 from training import everyday
-from training.confidence import calibration
-from training.confidence.calibration import FALSE_ALARMS, AnsweredQuestions, CalibrationPlan, OutOfFold
 from training.confidence.relevance import RankedArticles, fit_relevance, measures
 from training.eval import report
-from training.eval.significance import interval
 
 DEV = "questions_unanswerable_dev.jsonl"
 TOP = 10

@@ -1,6 +1,6 @@
 """Fitting and measuring how likely each of the first ten articles answers (`rag.engine.relevance`).
 
-Everything is out of fold, as in `training.confidence.calibration`: the log-odds of a question, the regression
+Everything is out of fold, as in `indexes.describing.calibration`: the log-odds of a question, the regression
 over its articles, and on the test half the two limits as well.
 """
 
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from indexes.corpus.folds import folds
+from indexes.describing import calibration
+from indexes.describing.calibration import CalibrationPlan, OutOfFold
 from rag.engine.relevance import MAX_SET, NAMES, SIGNS, Relevance, smallest_set
 from rag.types import Bools, Doubles, Question
-from training.confidence import calibration
-from training.confidence.calibration import CalibrationPlan, OutOfFold
 from training.references.scores import wilson
-from training.splits.folds import folds
 
 COVERAGE = 0.9  # share of the sets told, and of the articles marked, that shall hold an answer
 RIDGE = 3.0

@@ -15,6 +15,7 @@ from indexes.build.score_distributions import load_fusion
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.cli.progress import Bars
 from indexes.corpus.corpus import Corpus, human_or_synthetic, read, to_learn_from
+from indexes.corpus.folds import pick
 from indexes.corpus.questions import attach, read_cited, read_questions
 from indexes.shipped_questions import shipped
 from indexes.sources import registry
@@ -30,7 +31,6 @@ from training.eval.context import FittedParts
 from training.eval.workbench import Bench
 from training.fusion.inner_folds import FoldOf
 from training.splits.file import evaluated_folds, read_split
-from training.splits.folds import pick
 from training.typing_errors import with_errors, without_accents
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from indexes.describing.significance import Interval, interval
 from rag.types import Filter, Progress, Question, Ranking, Retriever, no_progress
 from training.eval.metrics import DEFAULT, per_question
-from training.eval.significance import Interval, interval
 
 DEPTH = 1000
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import to_learn_from
+from indexes.corpus.folds import folds, pick
 from indexes.corpus.questions import read_questions
 from indexes.sources import registry
 from rag.errors import BadInput
@@ -27,7 +28,6 @@ from training.eval.context import BenchSettings
 from training.eval.metrics import per_question
 from training.eval.system_names import EXPANDED_BM25
 from training.eval.workbench import Bench
-from training.splits.folds import folds, pick
 
 GRID: Mapping[str, tuple[float, ...]] = {
     "k1": (0.6, 0.9, 1.2, 1.6, 2.0, 2.5),

@@ -16,12 +16,12 @@ from typing import TypeAlias
 
 from indexes.build.score_distributions import ScoresAll, estimate, sample
 from indexes.corpus.corpus import human_or_synthetic
+from indexes.corpus.folds import folds, pick
 from rag.errors import BadInput
 from rag.fusion.normalisation import ScoreDistribution
 from rag.types import Article, Qrels, Question, Ranking, Retriever, Run
 from training.eval.context import BenchSettings
 from training.fusion.weight_search import DEPTH
-from training.splits.folds import folds, pick
 
 FOLDS = 5
 LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split

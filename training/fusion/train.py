@@ -14,6 +14,7 @@ from indexes.build.score_distributions import load, load_fusion
 from indexes.builtin_corpus import TREES, full_text
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import read, to_learn_from
+from indexes.describing.significance import paired_bootstrap
 from indexes.store import paths
 from indexes.store.open_index import damaged_if_unreadable
 from indexes.update.reuse import Start
@@ -26,7 +27,6 @@ from rag.retrieval.bm25 import BM25Settings
 from rag.text.analysers import analyser
 from rag.types import Progress, Question
 from training.eval.context import BenchSettings
-from training.eval.significance import paired_bootstrap
 from training.eval.workbench import Bench
 from training.fusion.learned import Example, LearnedSettings, examples, fit, out_of_fold_rankings
 

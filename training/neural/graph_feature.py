@@ -23,6 +23,8 @@ import numpy as np
 from indexes.cli.progress import Bars
 from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus, to_learn_from
+from indexes.corpus.folds import pick
+from indexes.describing.significance import paired_bootstrap
 from indexes.sources import registry
 from rag.errors import BadInput
 from rag.ltr.features import NAMES
@@ -31,7 +33,6 @@ from rag.ltr.reranker import first_stage_lists
 from rag.types import Floats, Ints, Question, Ranking, rank
 from training.eval.context import BenchLike, BenchSettings
 from training.eval.metrics import per_question
-from training.eval.significance import paired_bootstrap
 from training.eval.workbench import Bench
 from training.fusion.learned import MEASURED, MEASURES, LearnedSettings, MoreFeatures, examples, fit
 from training.neural.data.task import TrainingTask
@@ -45,7 +46,6 @@ from training.neural.trainer.logging import TrainingLog
 from training.neural.trainer.loop import TrainingRun, train
 from training.neural.trainer.validation import split_dev
 from training.splits.file import evaluated_folds
-from training.splits.folds import pick
 
 # features: cosine, log of the rank from 0, share of the best
 ADDED = ("refined", "refined_rank", "refined_share")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from indexes.describing.significance import interval
 from indexes.store.atomic import replacing
 from training.eval.report import METRICS
-from training.eval.significance import interval
 from training.neural.recipe.settings import Recipe
 
 BEFORE_TRAINING = "before training"

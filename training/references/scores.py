@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple, Protocol
 
+from indexes.describing.significance import Interval
 from rag.text.article_numbers import number_key
 from rag.types import Article
-from training.eval.significance import Interval
 
 LEVELS = ("document", "article", "place", "whole")
 KINDS = ("internal", "relative", "level", "external", "law")

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from indexes.cli.terminal import guarded
 from indexes.corpus.corpus import Corpus
+from indexes.corpus.folds import Fold, folds, grouped_folds
 from indexes.corpus.questions import read_questions
 from indexes.sources import registry
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question
 from training.splits.file import Kind, QuestionSplit, identity, write_split
-from training.splits.folds import Fold, folds, grouped_folds
 from training.splits.near_duplicates import THRESHOLD, Pair, agreeing, groups, near_duplicates
 
 EPILOG = """\

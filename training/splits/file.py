@@ -7,7 +7,7 @@ JSON Lines. The first line is the header:
 
 and each other line is one part: {"fold": "0", "questions": ["17", "23", ...]}. Kinds:
 
-- folds: k folds with a seed, as `training.splits.folds.folds` makes them;
+- folds: k folds with a seed, as `indexes.corpus.folds.folds` makes them;
 - grouped: k folds that no group straddles; "grouping" says what the groups are;
 - fixed: the parts that a data set was published with; a fold has the name of its part (train, test,
   validation, synthetic, ...). BSARD's hard negatives stand in its line: "negatives": {question: [articles]}.
@@ -28,12 +28,12 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from indexes.corpus.corpus import HELD_OUT
+from indexes.corpus.folds import Fold, folds
 from indexes.corpus.questions import question_record
 from indexes.formats.jsonl import Record, dump, write_lines
 from indexes.store.atomic import replacing
 from rag.errors import BadInput
 from rag.types import Question
-from training.splits.folds import Fold, folds
 
 FORMAT = 1
 Kind = Literal["folds", "grouped", "fixed"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from indexes.describing.significance import CONFIDENCE, Comparison, Values, compare
 from training.eval.run import Measured
-from training.eval.significance import CONFIDENCE, Comparison, Values, compare
 from training.eval.system_names import by_graph, fused, single
 
 MEASURES = ("R@10", "R@100", "MRR@10")  # the measures that are compared, where they were asked for

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from indexes.describing.significance import ratio
 from rag.answer.types import (
     Answer,
     ClaimPart,
@@ -27,7 +28,6 @@ from training.answers.aggregate import Prices, cost_summary, pooled, row
 from training.answers.chat import ChatFailedError, Reply
 from training.answers.judge import judge, verdict
 from training.answers.run import Candidate, WrittenAnswer, ask, opened
-from training.eval.significance import ratio
 
 
 def passed(text: str, *places: tuple[str, int, int]) -> ClaimPart:

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from indexes.corpus.corpus import read
 from indexes.corpus.questions import read_questions
+from indexes.describing import calibration
+from indexes.describing.calibration import AnsweredQuestions, CalibrationPlan, Vector, cross_fit, fit_all
 from indexes.store import paths
 from rag.engine.confidence import NAMES, SIGNS, Confidence
 from rag.errors import BadInput
 from rag.types import Question
-from training.confidence import calibration
 from training.confidence.__main__ import DEV, main, numbers
-from training.confidence.calibration import AnsweredQuestions, CalibrationPlan, Vector, cross_fit, fit_all
 
 N = 120
 

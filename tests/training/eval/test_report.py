@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from indexes.describing.significance import interval
 from rag.errors import BadInput
 from rag.types import Filter, Hit, Question, Ranking
 from tests.fakes.ranking.benchmark import CORPUS
 from training.eval import report
 from training.eval.run import Measured, SystemRun, answer, measure
-from training.eval.significance import interval
 
 QUESTIONS = [
     Question("1", "un", ("a",), category="x"),

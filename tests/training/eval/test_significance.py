@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from training.eval.significance import RESAMPLES, Interval, interval
+from indexes.describing.significance import RESAMPLES, Interval, interval
 
 values = st.lists(st.floats(-1, 1), min_size=1, max_size=60).map(np.array)
 

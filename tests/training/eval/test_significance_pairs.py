@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rag.errors import BadInput
-from training.eval.significance import (
+from indexes.describing.significance import (
     Comparison,
     Interval,
     compare,
@@ -21,6 +20,7 @@ from training.eval.significance import (
     paired_bootstrap,
     paired_t,
 )
+from rag.errors import BadInput
 from training.tables.comparisons import table
 
 

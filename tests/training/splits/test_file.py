@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.corpus.corpus import Corpus, write
+from indexes.corpus.folds import Fold, folds, pick
 from rag.errors import BadInput
 from rag.types import Question
 from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
@@ -27,7 +28,6 @@ from training.splits.file import (
     read_split,
     write_split,
 )
-from training.splits.folds import Fold, folds, pick
 
 Screen = pytest.CaptureFixture[str]
 PUBLISHED = [

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexes.corpus.folds import Fold, folds, grouped_folds, pick
 from rag.errors import BadInput
-from training.splits.folds import Fold, folds, grouped_folds, pick
 
 
 def test_the_definition() -> None:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexes.corpus.folds import folds, grouped_folds
 from indexes.sources.registry import load
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question
 from training.splits.__main__ import straddling
-from training.splits.folds import folds, grouped_folds
 from training.splits.near_duplicates import agreeing, equal_pairs, groups, near_duplicates, sharing, similar
 
 bags = st.lists(st.frozensets(st.sampled_from("abcdefghij"), max_size=8), max_size=25)

@@ -13,6 +13,7 @@ from typing import Any
 
 from indexes.builtin_corpus import complete_corpus
 from indexes.corpus.corpus import HELD_OUT, SYNTHETIC, Corpus, human_or_synthetic, to_learn_from
+from indexes.corpus.folds import pick
 from indexes.corpus.questions import read_questions
 from indexes.sources import registry
 from indexes.store import paths
@@ -22,7 +23,6 @@ from training.neural.data.seen_questions import digest
 from training.neural.recipe.settings import Recipe
 from training.neural.trainer.validation import split_dev
 from training.splits.file import evaluated_folds
-from training.splits.folds import pick
 
 DEV = frozenset({"dev", "validation"})
 # What is read of a format whose synthetic questions are left out unless they are asked for: all there are.

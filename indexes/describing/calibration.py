@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
+from indexes.corpus.folds import folds
+from indexes.describing.significance import CONFIDENCE, RESAMPLES, Interval
 from rag.corpus.svg import Figure
 from rag.engine.confidence import NAMES, RECIPROCAL, SIGNS, Confidence
 from rag.types import Bools, Question
-from training.eval.significance import CONFIDENCE, RESAMPLES, Interval
-from training.splits.folds import folds
 
 Vector = npt.NDArray[np.float64]
 _CHUNK = 500  # resamples drawn at once
