@@ -26,7 +26,6 @@ from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
 from indexes.corpus.export import export
-from indexes.describing import audit
 from indexes.download import resolve
 from indexes.sources import registry
 from indexes.store import paths, versions
@@ -143,6 +142,7 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
     manifest = read_manifest(made, paths.rebuild(name))
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     say(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
+    _print(update.audited(made, paths.rebuild(name)))
     if is_worthwhile(manifest):
         count = f"{count_human_questions(manifest):,} annotated questions"
         say(f"to have its {count} decide what counts how much: {paths.learn_fusion(name)}")
@@ -216,11 +216,7 @@ def _check(parsed: argparse.Namespace) -> None:
 
 
 def _audit(parsed: argparse.Namespace) -> None:
-    folder, cure = paths.locate(parsed.name)
-    engine = assemble(folder, read_manifest(folder, cure), cure)
-    place = folder / "corpus" if (folder / "corpus").is_dir() else paths.corpus_folder(folder.parent.name)
-    questions = read(place).questions if place.is_dir() else ()
-    _print(audit.lines(audit.audit(engine, questions)))
+    _print(update.audited(*paths.locate(parsed.name)))
 
 
 def _verify(parsed: argparse.Namespace) -> int:

@@ -22,6 +22,37 @@ class InstalledVersion:
     changes: str = ""  # against the version before, in few words
 
 
+class AuditKind(StrEnum):
+    """What an audit of an index looks at."""
+
+    TEXTLESS = "textless"  # articles, as all to UNREAD
+    TERMLESS = "termless"  # with a text of which nothing can be searched
+    HEADLESS = "headless"
+    SHORT = "short"
+    LONG = "long"
+    TWINS = "twins"  # texts that several articles have
+    UNREAD = "unread"  # share of letters in words that became no term
+    FOREIGN = "foreign"  # share of a sample of texts that are not in the law's language
+    STRANGERS = "strangers"  # annotated questions without one word of what answers them
+    EXPECTED = "expected"  # share of questions that will find an answer among the first ten
+    DOUBT = "doubt"  # calibration error of "probably no article answers", which is said
+    DOUBT_POOR = "doubt-poor"  # the same; it is too large, so that it is never said
+    DOUBT_UNTESTED = "doubt-untested"  # annotated questions held back, too few to say it
+    DOUBT_UNFIT = "doubt-unfit"  # nothing to fit it to: no encoder, or no articles
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """One thing that an audit found."""
+
+    kind: AuditKind
+    grave: bool = False
+    count: int = 0  # of articles or questions
+    share: float = 0.0  # 0..1; of the articles where articles are counted
+    error: float = 0.0  # of EXPECTED: nine in ten lie within it, on either side
+    examples: Sequence[str] = ()  # the first articles
+
+
 @dataclass(frozen=True, slots=True)
 class InstalledLaw:
     """A corpus, and its index if one is built."""
@@ -39,6 +70,7 @@ class InstalledLaw:
     built: bool = True
     shipped: bool = False  # it is only read
     problem: str = ""  # why it cannot be opened, with the command that helps
+    audit: Sequence[AuditFinding] = ()  # of the version in use; () where nobody has looked
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +92,8 @@ class Command(StrEnum):
     IMPORT = "import"
     BUILD = "build"
     CHECK = "check"
+    AUDIT = "audit"
+    GAIN = "gain"
     ROLL_BACK = "rollback"
     REMOVE = "remove"
 
@@ -118,7 +152,7 @@ class OperatorLibrary(Protocol):
         """Begin to import what was previewed last, as it was previewed, and to build its index."""
 
     def begin(self, command: Command, name: str, version: str = "") -> None:
-        """Begin to build, check, roll back or remove."""
+        """Begin to build, check, audit, roll back or remove."""
 
     def job(self) -> Job | None:
         """Return the last job; None if there never was one."""
@@ -131,6 +165,9 @@ class OperatorLibrary(Protocol):
 
     def said(self, name: str) -> Sequence[SaidQuestion]:
         """Return the annotated questions that come of what people said of an index."""
+
+    def measure(self, name: str, accepted: Sequence[SaidQuestion]) -> None:
+        """Begin to measure what an index gains that learns from these questions too."""
 
     def lines(self, accepted: Sequence[SaidQuestion]) -> str:
         """Return questions as `import --option questions=FILE` reads them."""

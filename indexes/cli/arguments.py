@@ -273,6 +273,9 @@ def _feedback(add: argparse.ArgumentParser) -> None:
     )
     out.add_argument("name", help="of the index, or builtin")
     _file(out, "output", "a new file")
+    gain = what.add_parser("gain", help="measure what an index gains that learns from them, on held-out ones")
+    gain.add_argument("name", help="of the index")
+    _file(gain, "questions", "what export wrote, or the page of operators, less what is wrong in it")
     old = what.add_parser("prune", help="delete what is older")
     days = "else PANDECT_FEEDBACK_DAYS, else 365; 0: of before today"
     old.add_argument("--older-than", type=int, metavar="DAYS", help=days)

@@ -7,13 +7,17 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 
+from indexes.cli.progress import Bars
 from indexes.corpus.corpus import read
-from indexes.corpus.questions import question_record
+from indexes.corpus.questions import question_record, read_questions
 from indexes.store.paths import BUILTIN, locate
+from indexes.update import feedback_gain
+from indexes.update.reuse import Start
 from rag.errors import BadInput
 from rag.feedback import Feedback, FeedbackEntry, FeedbackReason, count_feedback, from_environment
 from rag.types import Question
@@ -71,11 +75,19 @@ def annotated(words: Iterable[FeedbackEntry], articles: Collection[str]) -> Feed
 
 
 def feedback(parsed: argparse.Namespace) -> Iterator[str]:
-    """Count, export or delete what people said, in a file or where the environment keeps it.
+    """Count, export or delete what people said, in a file or where the environment keeps it; or its gain.
 
     Raises:
-        BadInput: neither is named, the days are negative, or the new file is there or cannot be written.
+        BadInput: neither is named, the days are negative, or the new file is there or cannot be written;
+            or the questions cannot be read.
     """
+    if parsed.what == "gain":
+        start = Start.of(parsed.name)
+        articles = read(start.folder / "corpus").articles
+        with closing(Bars()) as bars:
+            measured = feedback_gain.measure(start, read_questions(parsed.questions, articles), bars)
+        yield from measured.lines()
+        return
     store = Feedback(parsed.file) if parsed.file is not None else from_environment(os.environ)
     if store is None:
         raise BadInput("no feedback is kept: name its file with --file FILE, or set PANDECT_FEEDBACK=FILE")

@@ -24,6 +24,7 @@ from indexes.cli import feedback
 from indexes.cli.terminal import printable
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
+from indexes.describing.audit import load
 from indexes.sources import table
 from indexes.store import history, paths, versions
 from indexes.store.atomic import replacing
@@ -94,7 +95,7 @@ class ServerLibrary:
         _start(Command.IMPORT, record["name"], typed)
 
     def begin(self, command: Command, name: str, version: str = "") -> None:
-        """Begin to build, check, roll back or remove."""
+        """Begin to build, check, audit, roll back or remove."""
         if name != paths.BUILTIN or command is not Command.CHECK:
             paths.checked_name(name)
         _start(command, name, [str(command), name, *([version] if version else [])])
@@ -147,6 +148,11 @@ class ServerLibrary:
         )
         return [SaidQuestion(question, wrong) for question, wrong in made.questions]
 
+    def measure(self, name: str, accepted: Sequence[SaidQuestion]) -> None:
+        """Begin to measure what an index gains that learns from these questions too."""
+        file = self.upload(f"questions-{paths.checked_name(name)}.jsonl", self.lines(accepted).encode())
+        _start(Command.GAIN, name, ["feedback", "gain", name, file])
+
     def lines(self, accepted: Sequence[SaidQuestion]) -> str:
         """Return questions as `import --option questions=FILE` reads them."""
         return feedback.lines((each.question, each.negatives) for each in accepted)
@@ -184,6 +190,7 @@ def _law(name: str) -> InstalledLaw:
         size,
         () if shipped else _versions(name),
         shipped=shipped,
+        audit=load(folder),
     )
 
 

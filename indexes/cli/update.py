@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 from indexes.cli.importing import ImportedCorpus, bring_in, prepared, typed_card
 from indexes.cli.progress import Bars
@@ -13,10 +14,12 @@ from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
 from indexes.corpus.import_record import merge_with_record
+from indexes.describing.audit import audit, lines, store
 from indexes.store import outdated, paths
 from indexes.store.history import listed, roll_back
 from indexes.store.manifest import read as read_manifest
-from indexes.store.versions import check_version_count
+from indexes.store.open_index import assemble
+from indexes.store.versions import check_version_count, only_one
 from indexes.update.diff import Changes, compare
 from indexes.update.reuse import Start
 from indexes.update.update import is_stored, update, with_former_card, with_former_questions
@@ -58,7 +61,22 @@ def update_law(parsed: argparse.Namespace) -> Iterator[str]:
     manifest = read_manifest(done.version, paths.rebuild(name))
     encoder = f", {done.encoded:,} encoded by {manifest.encoder['name']}" if manifest.encoder else ""
     yield f"{name}: {done.analysed:,} articles analysed{encoder}; version {done.version.name} is in use"
+    yield from audited(done.version, paths.rebuild(name))
     yield f"back: {paths.command(f'rollback {name}')}"
+
+
+def audited(folder: Path, cure: str) -> Iterator[str]:
+    """Look through a version, yield what was found, and keep it beside the version if that is one of ours.
+
+    The doubt of the index that ships stays: it was fitted to more than is in its corpus.
+    """
+    engine = assemble(folder, read_manifest(folder, cure), cure)
+    found = audit(engine, read(folder / "corpus").questions, refit=folder != paths.builtin())
+    yield from lines(found)
+    if folder.parent.parent == paths.home() / "indexes":
+        with only_one(folder.parent.name):
+            if folder.is_dir():  # still
+                store(found, folder)
 
 
 def _digest(name: str) -> Corpus | None:

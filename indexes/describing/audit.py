@@ -7,15 +7,23 @@ three collections, and tested on the one left out.
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
+from pathlib import Path
 
+from indexes.describing import doubt
+from indexes.describing.doubt import ALARMS, PEOPLE, Doubt
+from indexes.describing.doubt import ERROR as DOUBT_ERROR
+from indexes.store import paths
+from indexes.store.atomic import replacing
 from rag.engine.engine import Engine
+from rag.library import AuditFinding, AuditKind
 from rag.text.language import language_of
 from rag.types import Article, Question
 
@@ -23,7 +31,7 @@ SAMPLE = 200  # articles that are asked for by a heading, and as many texts whos
 BIAS, WEIGHT = -1.0227, 3.0162  # of a logistic curve over `found_by_heading`
 ERROR = 0.133  # of nine in ten parts of collections that were left out
 SHORT, LONG = 3, 20  # terms; times the median
-FOREIGN = 0.9  # share of texts in the card's language below which it is told
+FOREIGN = 0.1  # share of texts in another language than the card's above which it is told
 UNREAD = 0.7  # share of letters in words without a term above which the analyser hardly fits
 LISTED = 5
 _WORD = re.compile(r"\w+")
@@ -55,7 +63,8 @@ class Audit:
     questions: int
     strangers: tuple[str, ...]  # questions that share no term with any article that answers them
     found_by_heading: float | None  # None: no article has a heading and a text
-    doubt: bool  # "probably none answers" was fitted to this very index
+    doubt: Doubt | None  # fitted to this very index; None: there is nothing to fit it to
+    fitted: bool = True  # anew; else the one that ships with the index stands
 
     @property
     def expected(self) -> Expected | None:
@@ -69,8 +78,8 @@ def expected(found_by_heading: float) -> Expected:
     return Expected(share, max(0.0, share - ERROR), min(1.0, share + ERROR))
 
 
-def audit(engine: Engine, questions: Sequence[Question] = (), seed: int = 42) -> Audit:
-    """Look through an opened index; `questions` are annotated ones of its corpus."""
+def audit(engine: Engine, questions: Sequence[Question] = (), seed: int = 42, *, refit: bool = True) -> Audit:
+    """Look through an opened index; `questions` are annotated ones of its corpus, to fit doubt to."""
     articles = list(engine.articles.values())
     of_word: dict[str, int] = {}
     terms: dict[str, int] = {}
@@ -103,7 +112,8 @@ def audit(engine: Engine, questions: Sequence[Question] = (), seed: int = 42) ->
         questions=len(questions),
         strangers=tuple(q.text for q in questions if _stranger(q, engine)),
         found_by_heading=found_by_heading(engine, chance),
-        doubt=engine.notices.confidence is not None,
+        doubt=doubt.fit(engine, questions, seed) if refit else None,
+        fitted=refit,
     )
 
 
@@ -127,43 +137,130 @@ def _found(article: Article, engine: Engine) -> bool:
     return article.id in {shown.article.id for shown in engine.ask(article.headings[-1], k=10).shown}
 
 
-def lines(found: Audit) -> Iterator[str]:
-    """Yield what a terminal is told, warnings marked."""
-    count, twins = found.articles, tuple(ids[0] for ids in found.twins)
-    yield f"{count:,} articles"
-    for what, ids, grave in (
-        ("have no text: they are found by headings and questions alone", found.textless, 1.0),
-        ("have a text of which nothing can be searched", found.termless, 0.0),
-        ("have no heading", found.without_heading, 0.5),
-        (f"have fewer than {SHORT} terms", found.short, 0.1),
-        (f"are longer than {LONG} times the median: were they cut in the right place?", found.long, 0.1),
-        ("have a text that others have too", twins, 0.1),
+def findings(found: Audit) -> Iterator[AuditFinding]:
+    """Yield what an operator is told of an audit, what is grave marked."""
+    for kind, ids, most in (
+        (AuditKind.TEXTLESS, found.textless, 1.0),
+        (AuditKind.TERMLESS, found.termless, 0.0),
+        (AuditKind.HEADLESS, found.without_heading, 0.5),
+        (AuditKind.SHORT, found.short, 0.1),
+        (AuditKind.LONG, found.long, 0.1),
+        (AuditKind.TWINS, tuple(ids[0] for ids in found.twins), 0.1),
     ):
         if ids:
-            some = ", ".join(ids[:LISTED]) + (", …" if len(ids) > LISTED else "")
-            yield f"{_mark(len(ids) > grave * count)}{len(ids):,} ({len(ids) / count:.1%}) {what}: {some}"
-    why = "left out on purpose, as de, la, und, or not read"
-    unread = f"{found.unread:.0%} of the letters stand in words not searched"
-    yield f"{_mark(found.unread > UNREAD)}{unread} ({why})"
-    known = found.languages.get(found.language, 0)
-    languages = sorted(found.languages.items(), key=lambda item: -item[1])
-    told = ", ".join(f"{code} {n}" for code, n in languages)
-    foreign = known < FOREIGN * sum(found.languages.values())
-    yield f"{_mark(foreign)}languages of a sample of texts: {told} (the card says {found.language})"
+            grave = len(ids) > most * found.articles
+            yield AuditFinding(kind, grave, len(ids), len(ids) / found.articles, examples=ids[:LISTED])
+    yield AuditFinding(AuditKind.UNREAD, found.unread > UNREAD, share=found.unread)
+    foreign = 1 - found.languages.get(found.language, 0) / (sum(found.languages.values()) or 1)
+    if found.languages:
+        yield AuditFinding(AuditKind.FOREIGN, foreign > FOREIGN, share=foreign, examples=[*found.languages])
     if found.questions:
         share = len(found.strangers) / found.questions
-        yield f"{found.questions:,} annotated questions, {share:.0%} without one word of what answers them"
-    else:
+        yield AuditFinding(AuditKind.STRANGERS, count=found.questions, share=share)
+    if (foretold := found.expected) is not None:
+        yield AuditFinding(AuditKind.EXPECTED, share=foretold.share, error=ERROR)
+    if found.fitted:
+        yield _doubt(found)
+
+
+def _doubt(found: Audit) -> AuditFinding:
+    doubt = found.doubt
+    if doubt is None:
+        return AuditFinding(AuditKind.DOUBT_UNFIT)
+    if doubt.error is None:
+        return AuditFinding(AuditKind.DOUBT_UNTESTED, count=doubt.people)
+    kind = AuditKind.DOUBT if doubt.good_enough else AuditKind.DOUBT_POOR
+    return AuditFinding(kind, not doubt.good_enough, doubt.people, doubt.error)
+
+
+_SAID: Mapping[AuditKind, str] = {
+    AuditKind.TEXTLESS: "have no text: they are found by headings and questions alone",
+    AuditKind.TERMLESS: "have a text of which nothing can be searched",
+    AuditKind.HEADLESS: "have no heading",
+    AuditKind.SHORT: f"have fewer than {SHORT} terms",
+    AuditKind.LONG: f"are longer than {LONG} times the median: were they cut in the right place?",
+    AuditKind.TWINS: "have a text that others have too",
+}
+
+
+def lines(found: Audit) -> Iterator[str]:
+    """Yield what a terminal is told, warnings marked."""
+    yield f"{found.articles:,} articles"
+    for each in findings(found):
+        yield f"{'WARNING ' if each.grave else ''}{_line(each, found)}"
+    if not found.questions:
         yield "no annotated question: nothing can be measured on this law, and it learns from nobody"
-    doubt = "was fitted to this index" if found.doubt else "is never said: it was not fitted to this law"
-    yield f'"probably no article answers" {doubt}'
-    if (foretold := found.expected) is None:
+    if not found.fitted:
+        yield '"probably no article answers" was fitted to this index by python -m training.confidence'
+    if found.expected is None:
         yield "how much will be found cannot be foretold: no article has a heading and a text"
+
+
+def _line(each: AuditFinding, found: Audit) -> str:
+    match each.kind:
+        case AuditKind.UNREAD:
+            why = "left out on purpose, as de, la, und, or not read"
+            return f"{each.share:.0%} of the letters stand in words not searched ({why})"
+        case AuditKind.FOREIGN:
+            languages = sorted(found.languages.items(), key=lambda item: -item[1])
+            told = ", ".join(f"{code} {n}" for code, n in languages)
+            return f"languages of a sample of texts: {told} (the card says {found.language})"
+        case AuditKind.STRANGERS:
+            return (
+                f"{each.count:,} annotated questions, {each.share:.0%} without one word of what answers them"
+            )
+        case AuditKind.EXPECTED:
+            low, high = max(0.0, each.share - ERROR), min(1.0, each.share + ERROR)
+            share = f"{each.share:.0%} of questions ({low:.0%} to {high:.0%})"
+            by_heading = f"{found.found_by_heading:.0%} of articles are found by their last heading"
+            return f"foretold: {share} find an answer among the first ten; {by_heading}"
+        case kind if kind in _SAID:
+            some = ", ".join(each.examples) + (", …" if each.count > LISTED else "")
+            return f"{each.count:,} ({each.share:.1%}) {_SAID[kind]}: {some}"
+        case _:
+            return f'"probably no article answers" {"; ".join(_doubt_lines(found.doubt))}'
+
+
+def _doubt_lines(doubt: Doubt | None) -> Iterator[str]:
+    if doubt is None:
+        yield "is never said: it takes an encoder, and articles to make questions of"
+        return
+    made = f"{doubt.error_made:.2f} on {doubt.made:,} questions made of the law"
+    if doubt.error is None:
+        yield f"is never said: {doubt.people:,} annotated questions are held back, {PEOPLE} are needed"
+        yield f'give some the split "test"; its calibration error is {made}, which tells little of people'
+        return
+    yield "was fitted to this index" if doubt.good_enough else "is never said: it is not good enough"
+    yield (
+        f"its calibration error is {doubt.error:.2f} on {doubt.people:,} questions that were held back, each "
+        f"asked with and without what answers it ({DOUBT_ERROR} at most), and {made}"
+    )
+    alarms = f"{doubt.alarms:.0%} of the questions with an answer ({ALARMS:.0%} at most)"
+    yield f"it is said of {alarms}, and of {doubt.told:.0%} of those without"
+    yield f"those found are told from those not found: AUC {doubt.auc:.2f} or more (0.5 is chance)"
+
+
+def store(found: Audit, folder: Path) -> None:
+    """Put what was found, and a doubt that may be used, beside the version that was looked at.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    text = json.dumps([asdict(each) for each in findings(found)], ensure_ascii=False, indent=1) + "\n"
+    with replacing(paths.beside(folder, paths.AUDIT)) as part:
+        part.write_text(text, encoding="utf-8")
+    place = paths.beside(folder, paths.CONFIDENCE)
+    if found.doubt is None or found.doubt.confidence is None:
+        place.unlink(missing_ok=True)
     else:
-        between = f"{foretold.low:.0%} to {foretold.high:.0%}"
-        yield f"foretold: {foretold.share:.0%} of questions ({between}) find an answer among the first ten;"
-        yield f"  {found.found_by_heading:.0%} of articles are found by their last heading"
+        with replacing(place) as part:
+            part.write_text(found.doubt.confidence.to_json(), encoding="utf-8")
 
 
-def _mark(grave: bool) -> str:
-    return "WARNING " if grave else ""
+def load(folder: Path) -> tuple[AuditFinding, ...]:
+    """Return what was found of a version; () where nobody has looked, or it cannot be read."""
+    try:
+        record = json.loads(paths.beside(folder, paths.AUDIT).read_text(encoding="utf-8"))
+        return tuple(AuditFinding(**{**each, "kind": AuditKind(each["kind"])}) for each in record)
+    except (OSError, ValueError, TypeError, KeyError):
+        return ()

@@ -26,7 +26,7 @@ from indexes.corpus.questions import read_cited
 from indexes.store import article_store
 from indexes.store.manifest import FILE, Manifest, encoder_fingerprint, libraries, read, verify
 from indexes.store.model_trust import require_trust
-from indexes.store.paths import builtin, locate
+from indexes.store.paths import CONFIDENCE, beside, builtin, command, locate
 from indexes.update import term_counts
 from rag.corpus.articles import Articles
 from rag.corpus.card import CorpusCard
@@ -52,7 +52,6 @@ from rag.text.spelling import document_frequencies, tolerant
 from rag.types import ArticleOrder, Encoder, Question
 
 GOVERNING_LAW = "governing_law.npz"  # beside an index: which law governs a question
-CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
 NO_LAW = "mMARCO"  # begins the source of the one collection that models are trained on and that is no law
 SWITCHES = 3  # of versions while one is being opened; more of them are no accident
 # Reading a .npy file parses its head as Python, which fails now and then where two threads do so at once,
@@ -197,9 +196,7 @@ def _put_together(
             classifier = None
     vector = meaning.vector if meaning is not None else None  # so that a question is encoded once
     notices = Notices(Topics(card, articles.codes.counts, asking, classifier, vector), asking)
-    confidence, calibrated = None, folder.parent / CONFIDENCE
-    if folder == builtin() and calibrated.is_file():  # `Notices` checks what it is for
-        confidence = Confidence.from_json(calibrated.read_text(encoding="utf-8"))
+    confidence = _confidence(folder)  # `Notices` checks what it is for
     info = IndexInfo(
         name=manifest.name,
         title=card.title,
@@ -221,6 +218,18 @@ def _put_together(
         notices=notices.calibrated(confidence, searcher, law.sha256, learnt),
         graph=graph,
     )
+
+
+def _confidence(folder: Path) -> Confidence | None:
+    """Return the doubt that was fitted to this very version; of no other, nor of the index that ships."""
+    path = beside(folder, CONFIDENCE)
+    try:
+        return Confidence.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
+    except BadInput as error:
+        if folder == builtin():
+            raise
+        _log.warning("%s is not used (%s): run %s", path, error, command(f"audit {folder.parent.name}"))
+        return None
 
 
 class _Law(NamedTuple):

@@ -10,6 +10,7 @@ from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_cl
 
 BUILTIN = "builtin"
 CURRENT = "CURRENT"
+AUDIT, CONFIDENCE = "audit.json", "confidence.json"  # beside a version, of its name: VERSION.audit.json
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -133,6 +134,14 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     if not path.is_dir():
         raise MissingIndex(f"{path} is no index folder: run {command('list')} to see those there are")
     return path, rebuild(path.absolute().parent.name)
+
+
+def beside(version: Path, what: str) -> Path:
+    """Return where something of a version lies that is made after it, and of it alone.
+
+    Of the index that ships it has no other name than `what`.
+    """
+    return version.with_name(what if version == builtin() else f"{version.name}.{what}")
 
 
 def in_use(folder: Path) -> str | None:

@@ -168,7 +168,10 @@ def _recover_versions(name: str) -> None:
         elif path.is_dir():
             if not _is_version(path):
                 take_away(path)
-        elif path.suffix == ".tmp":
+        elif path.suffix == ".tmp" or (
+            path.name.endswith((paths.AUDIT, paths.CONFIDENCE))
+            and not _is_version(folder / path.name.partition(".")[0])
+        ):
             take_away(path)
     _take_away_left(folder)
 

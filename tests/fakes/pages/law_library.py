@@ -11,7 +11,17 @@ import streamlit as st
 
 from rag.errors import BadInput
 from rag.feedback import FeedbackReason
-from rag.library import Command, ImportRequest, InstalledLaw, InstalledVersion, Job, JobState, SaidQuestion
+from rag.library import (
+    AuditFinding,
+    AuditKind,
+    Command,
+    ImportRequest,
+    InstalledLaw,
+    InstalledVersion,
+    Job,
+    JobState,
+    SaidQuestion,
+)
 from rag.types import Question
 from rag.ui.pages.law import access
 
@@ -23,9 +33,18 @@ VERSIONS = (
 )
 DAYS = (date(2025, 1, 1), date(2026, 1, 1))
 POND = InstalledLaw("mare", "Le <b>droit</b> de la mare", DAYS, "CC0-1.0", 2889, 5, size=12_345_678)
+AUDIT = (
+    AuditFinding(AuditKind.TEXTLESS, False, 12, 0.004, examples=("m-7", "m-9")),
+    AuditFinding(AuditKind.TERMLESS, True, 1, 0.0003, examples=("m-3",)),
+    AuditFinding(AuditKind.UNREAD, False, share=0.29),
+    AuditFinding(AuditKind.FOREIGN, True, share=0.4),
+    AuditFinding(AuditKind.STRANGERS, count=230, share=0.12),
+    AuditFinding(AuditKind.EXPECTED, share=0.69, error=0.133),
+    AuditFinding(AuditKind.DOUBT, count=200, share=0.046),
+)
 LAWS = (
     InstalledLaw("builtin", "Le droit de tous", DAYS[1:], "CC0-1.0", 30, 2, "fitted", size=9, shipped=True),
-    replace(POND, learned=True, versions=VERSIONS),
+    replace(POND, learned=True, versions=VERSIONS, audit=AUDIT),
     InstalledLaw("neuf", "Le droit neuf", built=False),
     InstalledLaw("usagé", problem="/srv/x/manifest.json is missing: run python -m indexes build x"),
 )
@@ -34,10 +53,12 @@ SAID = (
     SaidQuestion(Question("feedback-2", "Et nager ?", ("m-2",), "feedback")),
 )
 PREVIEW = "[m-1] Code de la mare\nLa pêche est <b>permise</b>."
+GAIN = "150 questions\n  R@10  0.701 -> 0.744   +0.044 [+0.018, +0.074]"
 JOBS = {
     "running": Job(Command.BUILD, "mare", JobState.RUNNING, "encoding: 40%", "encoding", 0.4),
     "previewed": Job(Command.PREVIEW, "mare", JobState.DONE, PREVIEW),
     "failed": Job(Command.IMPORT, "mare", JobState.FAILED, "error: law.csv:3: no text"),
+    "gained": Job(Command.GAIN, "mare", JobState.DONE, GAIN),
     "stopped": Job(Command.BUILD, "mare", JobState.STOPPED, ""),
 }
 
@@ -83,6 +104,9 @@ class FakeLibrary:
 
     def said(self, name: str) -> Sequence[SaidQuestion]:
         return list(SAID)
+
+    def measure(self, name: str, accepted: Sequence[SaidQuestion]) -> None:
+        self.done.append((Command.GAIN, name, tuple(accepted)))
 
     def lines(self, accepted: Sequence[SaidQuestion]) -> str:
         return "\n".join(each.question.text for each in accepted)

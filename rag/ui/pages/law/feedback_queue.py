@@ -11,12 +11,12 @@ from rag.library import InstalledLaw, OperatorLibrary, SaidQuestion
 from rag.ui.components.feedback import REASONS
 from rag.ui.html import bullets, rows, tag
 from rag.ui.i18n import Interface
-from rag.ui.pages.law.jobs import button
+from rag.ui.pages.law.jobs import attempt, button
 
 _QUEUE = "law_queue"  # in the session: the name of a law, what was said of it, and which was accepted
 
 
-def draw(library: OperatorLibrary, laws: Sequence[InstalledLaw], t: Interface) -> None:
+def draw(library: OperatorLibrary, laws: Sequence[InstalledLaw], t: Interface, *, running: bool) -> None:
     """Draw what was said, and the questions that wait for a look."""
     st.html(tag("h3", t("What people said"), class_="pd-law-part"))
     try:
@@ -46,7 +46,8 @@ def draw(library: OperatorLibrary, laws: Sequence[InstalledLaw], t: Interface) -
         st.html(tag("p", str(error), class_="pd-notice", role="alert", lang="en"))
         return
     if (queue := st.session_state.get(_QUEUE)) is not None:
-        _look(library, t, *queue)
+        shipped = {law.name for law in laws if law.shipped}  # nothing learns for it here
+        _look(library, t, *queue, fixed=running or queue[0] in shipped)
 
 
 def _look(
@@ -55,6 +56,8 @@ def _look(
     name: str,
     waiting: list[SaidQuestion],
     accepted: list[SaidQuestion],
+    *,
+    fixed: bool,
 ) -> None:
     if waiting:
         said = waiting[0]
@@ -72,8 +75,11 @@ def _look(
         st.html(tag("p", t("No question waits for a look."), role="status"))
     if accepted:
         label = t.n("Save one annotated question", "Save {count} annotated questions", len(accepted))
-        st.download_button(label, library.lines(accepted), f"questions-{name}.jsonl", "application/jsonl",
-                           key="law-save", on_click="ignore")  # fmt: skip
+        with st.container(horizontal=True):
+            st.download_button(label, library.lines(accepted), f"questions-{name}.jsonl", "application/jsonl",
+                               key="law-save", on_click="ignore")  # fmt: skip
+            gain = library.measure, name, list(accepted)
+            button(t("Measure what they gain"), "gain", attempt, *gain, disabled=fixed)
 
 
 def _decide(waiting: list[SaidQuestion], accepted: list[SaidQuestion] | None) -> None:

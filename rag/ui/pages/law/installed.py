@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st
 
-from rag.library import Command, InstalledLaw, InstalledVersion, OperatorLibrary
+from rag.library import AuditFinding, AuditKind, Command, InstalledLaw, InstalledVersion, OperatorLibrary
+from rag.ui.components.explanation import percent
 from rag.ui.html import Html, folded, rows, tag
-from rag.ui.i18n import Interface
+from rag.ui.i18n import N_, Interface
 from rag.ui.pages.law.jobs import attempt, button
 
 MB = 1e6
+_SHARES = frozenset({AuditKind.UNREAD, AuditKind.FOREIGN, AuditKind.STRANGERS})  # and no articles to name
 _REMOVING = "law_removing"  # in the session: the name that was asked for once
 
 
@@ -33,9 +35,8 @@ def _card(law: InstalledLaw, t: Interface, *, opened: bool) -> Html:
     title = tag("h4", law.title or law.name, " ", mark)
     problem = tag("p", law.problem, class_="pd-notice", lang="en") if law.problem else ""
     unbuilt = "" if law.built else tag("p", t("It was imported and is not built: no page can open it yet."))
-    return tag(
-        "div", title, unbuilt, problem, rows(_facts(law, t)), _versions(law.versions, t), class_="pd-law"
-    )
+    folds = _audit(law.audit, t), _versions(law.versions, t)
+    return tag("div", title, unbuilt, problem, rows(_facts(law, t)), *folds, class_="pd-law")
 
 
 def _facts(law: InstalledLaw, t: Interface) -> Iterator[tuple[str, str]]:
@@ -75,16 +76,59 @@ def _versions(versions: Sequence[InstalledVersion], t: Interface) -> Html | str:
                 *(tag("td", cell) for cell in (count, each.changes, use)),
             )
         )
-    label = t.n("One version", "{count} versions", len(versions))
-    table = tag(
-        "div",
-        tag("table", tag("tbody", *lines)),
-        class_="pd-table",
-        tabindex="0",
-        role="region",
-        aria_label=label,
-    )
-    return folded(label, table, class_="pd-more")
+    return _table(t.n("One version", "{count} versions", len(versions)), lines)
+
+
+def _table(label: str, lines: Sequence[Html]) -> Html:
+    table = tag("table", tag("tbody", *lines))
+    scrolled = tag("div", table, class_="pd-table", tabindex="0", role="region", aria_label=label)
+    return folded(label, scrolled, class_="pd-more")
+
+
+AUDITED: Mapping[AuditKind, str] = {
+    AuditKind.TEXTLESS: N_("Articles without text"),
+    AuditKind.TERMLESS: N_("Articles whose text cannot be searched"),
+    AuditKind.HEADLESS: N_("Articles without a heading"),
+    AuditKind.SHORT: N_("Very short articles"),
+    AuditKind.LONG: N_("Very long articles"),
+    AuditKind.TWINS: N_("Texts that several articles have"),
+    AuditKind.UNREAD: N_("Letters in words that are not searched"),
+    AuditKind.FOREIGN: N_("Texts in another language"),
+    AuditKind.STRANGERS: N_("Questions without a word of what answers them"),
+    AuditKind.EXPECTED: N_("Questions that are expected to find an answer among ten articles"),
+}
+DOUBTED: Mapping[AuditKind, str] = {
+    AuditKind.DOUBT: N_("It is said. Held-back questions: {count}; calibration error: {share}"),
+    AuditKind.DOUBT_POOR: N_("It is never said. Held-back questions: {count}; calibration error: {share}"),
+    AuditKind.DOUBT_UNTESTED: N_("It is never said. Held-back questions: {count}, too few to test it"),
+    AuditKind.DOUBT_UNFIT: N_("It is never said: there is no encoder, or nothing to fit it to"),
+}
+
+
+def _audit(findings: Sequence[AuditFinding], t: Interface) -> Html | str:
+    if not findings:
+        return ""
+    grave = sum(each.grave for each in findings)
+    found = t.n("one thing to look at", "{count} things to look at", grave) if grave else t("nothing grave")
+    return _table(t.with_note(t("What an audit found"), found), [_finding(each, t) for each in findings])
+
+
+def _finding(found: AuditFinding, t: Interface) -> Html:
+    share = percent(found.share, 1.0, t)
+    title = t(AUDITED.get(found.kind, N_("“Probably no article answers”")))
+    if found.kind in DOUBTED:
+        value = t(DOUBTED[found.kind], count=t.number(found.count), share=share)
+    elif found.kind is AuditKind.EXPECTED:
+        low, high = max(0.0, found.share - found.error), min(1.0, found.share + found.error)
+        value = t("{first} to {last}", first=percent(low, 1.0, t), last=percent(high, 1.0, t))
+    elif found.kind in _SHARES:
+        value = share
+    else:
+        value = t.with_note(t.number(found.count), share)
+    mark = tag("strong", t("look at it")) if found.grave else ""
+    examples = t.listed(found.examples) if found.kind not in _SHARES else ""
+    cells = (tag("td", value), tag("td", examples), tag("td", mark))
+    return tag("tr", tag("th", title, scope="row"), *cells)
 
 
 def _actions(library: OperatorLibrary, law: InstalledLaw, t: Interface, *, running: bool) -> None:
@@ -96,6 +140,8 @@ def _actions(library: OperatorLibrary, law: InstalledLaw, t: Interface, *, runni
         begin(t("Check it"), Command.CHECK)
     if law.shipped:
         return
+    if law.built and not law.problem:
+        begin(t("Audit it"), Command.AUDIT)
     begin(t("Build it"), Command.BUILD)
     others = [each.name for each in law.versions if not each.in_use and each.articles is not None]
     if others:

@@ -18,6 +18,8 @@ COMMANDS = {
     Command.IMPORT: N_("Import of {name}"),
     Command.BUILD: N_("Build of {name}"),
     Command.CHECK: N_("Check of {name}"),
+    Command.AUDIT: N_("Audit of {name}"),
+    Command.GAIN: N_("Gain of {name} by what people said"),
     Command.ROLL_BACK: N_("Change of version of {name}"),
     Command.REMOVE: N_("Removal of {name}"),
 }
@@ -87,7 +89,7 @@ def _draw(library: OperatorLibrary, t: Interface, running: bool) -> None:
         st.progress(job.share or 0.0, text=job.step or None)
         button(t("Stop"), "stop", attempt, library.stop)
     log = tag("pre", job.log, lang="en", tabindex="0")
-    opened = previewed or job.state is JobState.FAILED
-    st.html(folded(t("What the program says"), log, class_="pd-whole", open="" if opened else None))
+    read = previewed or job.state is JobState.FAILED or (job.command is Command.GAIN and not running)
+    st.html(folded(t("What the program says"), log, class_="pd-whole", open="" if read else None))
     if previewed:
         button(t("Import and build"), "install", attempt, library.install, type="primary")

@@ -43,4 +43,4 @@ def _draw(library: OperatorLibrary, t: Interface) -> None:
     running = jobs.draw(library, t)
     installed.draw(library, laws, t, running=running)
     import_form.draw(library, t, running=running)
-    feedback_queue.draw(library, laws, t)
+    feedback_queue.draw(library, laws, t, running=running)

@@ -18,7 +18,7 @@ from rag.visits import PASSWORDS
 from tests.fakes.pages.any_page_driver import SCRIPT
 from tests.fakes.pages.ask_page_driver import body, checked, press
 from tests.fakes.pages.browser import served
-from tests.fakes.pages.law_library import JOBS, PASSWORD, FakeLibrary
+from tests.fakes.pages.law_library import JOBS, PASSWORD, SAID, FakeLibrary
 from tests.paths import ROOT
 from tests.rag.ui.test_visits import Context
 from training.pages.visitor import LARGEST, Visitor
@@ -120,7 +120,17 @@ def test_what_is_installed_is_told_as_text() -> None:
     assert "12.3 MB" in said.text
     assert "not built" in said.text
     assert "manifest.json is missing" in said.text
-    assert [row.text for row in said.all("tr")][:2] == [
+    audited = [row.text for row in said.all("tr")][:7]
+    assert audited[:2] == [
+        "Articles without text12 (under 1%)m-7, m-9",
+        "Articles whose text cannot be searched1 (under 1%)m-3look at it",
+    ]
+    assert audited[-2:] == [
+        "Questions that are expected to find an answer among ten articles56% to 82%",
+        "“Probably no article answers”It is said. Held-back questions: 200; calibration error: 5%",
+    ]
+    assert "What an audit found (2 things to look at)" in said.text
+    assert [row.text for row in said.all("tr")][7:9] == [
         "202611022,889 articles3 changed",
         "202611012,880 articlesin use",
     ]
@@ -139,12 +149,15 @@ def test_each_button_begins_its_command() -> None:
     library = FakeLibrary()
     app = open_law(library)
     assert not [b.key for b in app.button if b.key and b.key.endswith("-of-builtin") and "check" not in b.key]
-    for key in ("check-of-builtin", "build-of-neuf", "rollback-of-mare"):
+    for key in ("check-of-builtin", "build-of-neuf", "audit-of-mare", "rollback-of-mare"):
         press(app, f"law-{key}")
 
     assert library.done == [
-        (Command.CHECK, "builtin", ""), (Command.BUILD, "neuf", ""), (Command.ROLL_BACK, "mare", "20261102"),
-    ]  # fmt: skip
+        (Command.CHECK, "builtin", ""),
+        (Command.BUILD, "neuf", ""),
+        (Command.AUDIT, "mare", ""),
+        (Command.ROLL_BACK, "mare", "20261102"),
+    ]
 
 
 @pytest.mark.slow
@@ -196,13 +209,19 @@ def test_while_a_job_runs_it_can_be_stopped_and_nothing_else_begun() -> None:
 
 @pytest.mark.slow
 def test_what_was_said_is_counted_and_each_question_is_looked_at() -> None:
-    app = open_law(FakeLibrary())
+    library = FakeLibrary()
+    app = open_law(library)
     assert "It answers my question3It is the wrong article1" in body(app).text
+    app.selectbox(key="law-said").set_value("mare")
     app = press(app, "law-look")
     assert "Puis-je pêcher ?" in body(app).text
     app = press(press(app, "law-accept"), "law-refuse")
     assert "No question waits for a look." in body(app).text
     assert [b.proto.label for b in app.get("download_button")] == ["Save one annotated question"]
+    press(app, "law-gain")
+    assert library.done == [(Command.GAIN, "mare", SAID[:1])]
+    library.now = JOBS["gained"]
+    assert "+0.044 [+0.018, +0.074]" in body(checked(app.run())).text
 
 
 @pytest.mark.parametrize("offered", [True, False])
