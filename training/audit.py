@@ -1,7 +1,9 @@
 """`python -m training.audit`: learn on parts of collections what `indexes audit` foretells, test on others.
 
 A part is a code that is asked much, with some others drawn around it: the law of a host's first day, whose
-index knows no annotated question. Each collection is foretold by what the others teach.
+index knows no annotated question. Each collection is foretold by what the others teach. `--doubt` measures
+instead how well a doubt is calibrated that is fitted to a law by `indexes.describing.doubt`, and one that is
+fitted to questions made of that law alone.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
-from indexes.build.build import build_into
+from indexes.build.build import BuildSettings, build_into
 from indexes.cli.terminal import guarded
-from indexes.corpus.corpus import Corpus
+from indexes.corpus.corpus import Corpus, to_learn_from
+from indexes.describing import calibration, doubt
 from indexes.describing.audit import found_by_heading
+from indexes.describing.calibration import CalibrationPlan
 from indexes.sources import registry
 from indexes.store.open_index import open_index
 from rag.errors import BadInput, PandectError
@@ -34,6 +38,7 @@ PARTS = 12  # of a collection
 LEAST, MOST = 25, 120  # questions of the code that is asked much; questions of a part
 LARGEST = 16_000  # articles of a part
 RIDGE = 1.0
+DOUBTED = 3000  # articles that doubt is fitted to
 COVERED = 0.9  # of the parts of collections left out lie within the error that is shipped
 
 
@@ -98,6 +103,44 @@ def _part(corpus: Corpus, name: str, codes: Sequence[str], chance: random.Random
     return Part(name, len(articles), len({*codes}), len(questions), found, sum(hits) / (len(hits) or 1))
 
 
+def doubts(corpus: Corpus, name: str, seed: int) -> dict[str, object]:
+    """Fit doubt to the codes that are asked most, held-back questions apart from those learnt; return figures."""
+    chance = random.Random(f"{seed} {name}")  # noqa: S311
+    code_of, size = {a.id: a.code for a in corpus.articles}, Counter(a.code for a in corpus.articles)
+    asked = Counter(code_of[id_] for q in corpus.questions for id_ in q.article_ids)
+    codes: set[str] = set()
+    for code, _ in asked.most_common():
+        if size[code] + sum(size[each] for each in codes) <= DOUBTED:
+            codes.add(code)
+    whole = [
+        q for q in corpus.questions if q.article_ids and {code_of[id_] for id_ in q.article_ids} <= codes
+    ]
+    chance.shuffle(whole)
+    half = min(len(whole) // 2, doubt.MOST_ASKED)
+    questions = [replace(q, split="test" if i < half else None) for i, q in enumerate(whole)]
+    articles = [article for article in corpus.articles if article.code in codes]
+    card = replace(corpus.card, name=name.replace("_", "-"), official_site=None)
+    law = Corpus(card, tuple(articles), tuple(questions))
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "indexes" / name / "part"
+        folder.mkdir(parents=True)
+        build_into(folder, law, name, "part", BuildSettings(encoder="fit"))
+        engine, learnt, plan = open_index(folder), to_learn_from(questions), CalibrationPlan(seed=seed)
+        fitted, alone = doubt.fit(engine, questions, seed), doubt.fit_made(engine, learnt, chance, plan)
+        if fitted is None or alone is None:
+            raise BadInput(f"{name}: nothing to fit doubt to")
+        theirs = doubt.ask(engine, questions[:half], learnt)
+    said = calibration.sigmoid(doubt.log_odds(alone[0], theirs))
+    return {
+        "collection": name,
+        "articles": len(articles),
+        "learnt": len(learnt),
+        **{key: value for key, value in asdict(fitted).items() if key not in ("confidence", "bins")},
+        "error_alone": calibration.calibration_error(calibration.reliability(said, theirs.labels)),
+        "alarms_alone": float((said < alone[0].threshold)[theirs.answerable].mean()),
+    }
+
+
 def fit(of: Sequence[Part]) -> Curve:
     """Fit the curve to logits, each part with the weight of its questions (ridge on the slope)."""
     x = np.array([part.found_by_heading for part in of])
@@ -122,28 +165,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(prog="python -m training.audit", description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the collections")
+    parser.add_argument("--doubt", action="store_true", help="measure how well doubt is calibrated instead")
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--output", type=Path, metavar="FILE", help="keep the record there")
     parsed = parser.parse_args(typed)
     found: list[Part] = []
+    calibrated: list[dict[str, object]] = []
     try:
         for name in COLLECTIONS:
             if not (parsed.data / name).is_dir():
                 raise BadInput(
                     f"{parsed.data / name} is not there: name the folder of {', '.join(COLLECTIONS)}"
                 )
+            if parsed.doubt:
+                calibrated.append(doubts(registry.law(parsed.data / name), name, parsed.seed))
+                sys.stdout.write(json.dumps(calibrated[-1]) + "\n")
+                continue
             for part in parts(registry.law(parsed.data / name), name, parsed.seed):
                 sys.stdout.write(json.dumps(asdict(part)) + "\n")
                 found.append(part)
     except PandectError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
+    command = {"command": shlex.join(["python", "-m", "training.audit", *typed]), "commit": commit()}
+    if parsed.doubt:
+        _keep({**command, "laws": calibrated}, parsed.output)
+        return 0
     foretold = leave_one_out(found)
     errors = sorted(abs(share - part.hit) for part, share in foretold)
     curve = fit(found)
     record = {
-        "command": shlex.join(["python", "-m", "training.audit", *typed]),
-        "commit": commit(),
+        **command,
         "bias": curve.bias,
         "weight": curve.weight,
         "mean_error": sum(errors) / len(errors),
@@ -155,9 +207,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     told = {key: value for key, value in record.items() if key != "parts"}
     sys.stdout.write(json.dumps(told, indent=1) + "\n")
-    if parsed.output:
-        parsed.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    _keep(record, parsed.output)
     return 0
+
+
+def _keep(record: dict[str, object], output: Path | None) -> None:
+    if output:
+        output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -225,11 +225,11 @@ def _doubt_lines(doubt: Doubt | None) -> Iterator[str]:
     if doubt is None:
         yield "is never said: it takes an encoder, and articles to make questions of"
         return
-    made = f"{doubt.error_made:.2f} on {doubt.made:,} questions made of the law"
     if doubt.error is None:
         yield f"is never said: {doubt.people:,} annotated questions are held back, {PEOPLE} are needed"
-        yield f'give some the split "test"; its calibration error is {made}, which tells little of people'
+        yield 'give some the split "test"'
         return
+    made = f"{doubt.error_made:.2f} on {doubt.made:,} questions made of the law"
     yield "was fitted to this index" if doubt.good_enough else "is never said: it is not good enough"
     yield (
         f"its calibration error is {doubt.error:.2f} on {doubt.people:,} questions that were held back, each "

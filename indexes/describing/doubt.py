@@ -23,6 +23,7 @@ from indexes.describing.calibration import AnsweredQuestions, CalibrationBin, Ca
 from rag.engine.confidence import NAMES, Confidence
 from rag.engine.engine import Engine
 from rag.engine.notices import signals_of
+from rag.errors import BadInput
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.types import Article, Bools, Doubles, Question, Ranking
 
@@ -41,9 +42,9 @@ _RESAMPLES = 2000
 class Doubt:
     """How well a doubt is calibrated that was fitted to one index; shares lie in 0..1."""
 
-    made: int  # questions made of the law
-    people: int  # annotated questions held back; each was asked with and without what answers it
-    error_made: float  # expected calibration error on made questions
+    people: int  # annotated questions held back; each is asked with and without what answers it
+    made: int = 0  # questions made of the law, where there are enough of people's
+    error_made: float = 0.0  # expected calibration error on them
     error: float | None = None  # on people's; None: there are too few
     auc: float | None = None  # how well people's questions found are told from those not found
     alarms: float | None = None  # share of people's questions with an answer that are told there is none
@@ -79,17 +80,22 @@ def made_questions(articles: Sequence[Article], chance: random.Random) -> Iterat
         yield Question(f"words of {article.id}", text, (article.id,))
 
 
-def ask(
-    engine: Engine, questions: Sequence[Question], learnt: Sequence[Question]
-) -> AnsweredQuestions | None:
+def can_doubt(engine: Engine) -> bool:
+    """Tell whether an index has the words and the encoder whose lists are compared."""
+    return engine.searcher.meaning is not None and {KEYWORD, MEANING} <= set(engine.searcher.systems)
+
+
+def ask(engine: Engine, questions: Sequence[Question], learnt: Sequence[Question]) -> AnsweredQuestions:
     """Ask each question with and without the sections that answer it, two rows a question, in this order.
 
-    None where the index has no encoder, or searches otherwise than by words and meaning. `learnt` are the
-    annotated questions that it learnt from.
+    `learnt` are the annotated questions that the index learnt from.
+
+    Raises:
+        BadInput: the index is none that `can_doubt` tells.
     """
     signals = signals_of(engine.searcher, engine.analyser, learnt)
-    if signals is None or not {KEYWORD, MEANING} <= set(engine.searcher.systems):
-        return None
+    if signals is None:
+        raise BadInput("doubt needs a BM25 and an encoder: give an index that has both")
     section = {a.id: (a.code, a.headings) for a in engine.articles.values()}
     members: dict[object, list[str]] = defaultdict(list)
     for id_, own in section.items():
@@ -129,16 +135,33 @@ def fit(engine: Engine, questions: Sequence[Question], seed: int = 42) -> Doubt 
     held = [q for q in questions if q.split in HELD_OUT and q.article_ids]
     people = chance.sample(held, min(MOST_ASKED, len(held)))
     learnt = to_learn_from(questions)
-    made = ask(engine, list(made_questions(list(engine.articles.values()), chance)), learnt)
-    if made is None or len(made.labels) < 2 * plan.folds or len({*made.labels.tolist()}) < 2:
+    if not can_doubt(engine):
         return None
-    first, _ = calibration.fit_all(made, plan, engine.info.corpus_sha256, engine.searcher.ranked_by)
+    if len(people) < PEOPLE:  # what made questions alone teach is too wrong of people's to be told
+        return Doubt(len(people))
+    if (fitted := fit_made(engine, learnt, chance, plan)) is None:
+        return None
+    first, made = fitted
     bins = calibration.reliability(calibration.cross_fit(made, plan).probabilities, made.labels)
-    doubt = Doubt(len(made.labels) // 2, len(people), calibration.calibration_error(bins))
-    if len(people) < PEOPLE or (theirs := ask(engine, people, learnt)) is None:
-        return doubt
-    odds = np.array([first.odds(dict(zip(NAMES, row, strict=True))) for row in theirs.rows.tolist()])
-    return _measured(replace(doubt, confidence=first), theirs, odds, plan)
+    doubt = Doubt(len(people), len(made.labels) // 2, calibration.calibration_error(bins), confidence=first)
+    theirs = ask(engine, people, learnt)
+    return _measured(doubt, theirs, log_odds(first, theirs), plan)
+
+
+def fit_made(
+    engine: Engine, learnt: Sequence[Question], chance: random.Random, plan: CalibrationPlan
+) -> tuple[Confidence, AnsweredQuestions] | None:
+    """Fit to questions made of the law alone; None where there are too few of them, or none is found."""
+    made = ask(engine, list(made_questions(list(engine.articles.values()), chance)), learnt)
+    if len(made.labels) < 2 * plan.folds or len({*made.labels.tolist()}) < 2:
+        return None
+    corpus, ranked_by = engine.info.corpus_sha256, engine.searcher.ranked_by
+    return calibration.fit_all(made, plan, corpus, ranked_by)[0], made
+
+
+def log_odds(of: Confidence, asked: AnsweredQuestions) -> Doubles:
+    """Return (n_questions,) log-odds that an answering article is among the first ten."""
+    return np.array([of.odds(dict(zip(NAMES, row, strict=True))) for row in asked.rows.tolist()])
 
 
 def _measured(doubt: Doubt, theirs: AnsweredQuestions, odds: Doubles, plan: CalibrationPlan) -> Doubt:

@@ -153,11 +153,18 @@ def in_use(folder: Path) -> str | None:
 
 
 def current_version(name_or_path: str | Path | None = None) -> str | None:
-    """Return which version of an index would be opened now; None where none would be. It is quick to tell."""
+    """Return which version of an index would be opened now; None where none would be. It is quick to tell.
+
+    One whose doubt was fitted since is another.
+    """
     try:
-        return str(locate(name_or_path)[0])
+        folder, _ = locate(name_or_path)
     except PandectError:
         return None
+    doubt = beside(folder, CONFIDENCE)
+    if folder == builtin() or not doubt.is_file():
+        return str(folder)
+    return f"{folder} {doubt.stat().st_mtime_ns}"
 
 
 def file_state(name_or_path: str | Path | None = None) -> object:

@@ -68,10 +68,12 @@ class FakeLibrary:
     """What the page may ask of a library."""
 
     now: Job | None = None
+    laws: Sequence[InstalledLaw] = LAWS
+    kept: bool = True  # what people say
     done: list[tuple[object, ...]] = field(default_factory=list)
 
     def installed(self) -> Sequence[InstalledLaw]:
-        return LAWS
+        return self.laws
 
     def opened(self) -> str:
         return "mare"
@@ -100,7 +102,8 @@ class FakeLibrary:
         self.now = JOBS["stopped"]
 
     def feedback(self) -> Mapping[str, Mapping[FeedbackReason, int]] | None:
-        return {"mare": {FeedbackReason.ANSWERS: 3, FeedbackReason.WRONG_ARTICLE: 1}}
+        counts = {FeedbackReason.ANSWERS: 3, FeedbackReason.WRONG_ARTICLE: 1}
+        return {"mare": counts} if self.kept else None
 
     def said(self, name: str) -> Sequence[SaidQuestion]:
         return list(SAID)
@@ -118,4 +121,4 @@ def of_address() -> FakeLibrary:
     name = st.query_params.get("library", "")
     if name != "login":
         st.session_state["operator"] = access._hash(PASSWORD)
-    return FakeLibrary(JOBS.get(name))
+    return FakeLibrary(None, LAWS[:1], kept=False) if name == "new" else FakeLibrary(JOBS.get(name))

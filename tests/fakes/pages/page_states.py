@@ -180,6 +180,26 @@ def _presses(key: str) -> Callable[[Page], None]:
     return lambda page: page.locator(f".st-key-{key} button").click()
 
 
+def _types_another_password(page: Page) -> None:
+    box = page.locator(".st-key-operator_password input")
+    box.fill("another password")
+    box.press("Enter")
+
+
+def _opens_audit_and_versions(page: Page) -> None:
+    for summary in page.locator(".st-key-law-of-mare summary").all():
+        summary.click()
+
+
+def _goes_back(page: Page) -> None:
+    page.locator(".st-key-law-of-mare .stPopover button").click()
+
+
+def _accepts_one(page: Page) -> None:
+    _presses("law-look")(page)
+    _presses("law-accept")(page)
+
+
 def _names_a_table(page: Page) -> None:
     box = page.locator(".st-key-law-path input")
     box.fill("/srv/law.csv")
@@ -281,12 +301,22 @@ FAKE: dict[str, State] = {
     "unmeasured": State("?page=quality", ".stCode"),
     "unreadable": State("?page=quality&broken=yes", ".pd-whole"),
     "law-login": State("?page=law&library=login", ".st-key-operator_password"),
+    "law-password-wrong": State(
+        "?page=law&library=login", ".pd-notice >> text=mot de passe", _types_another_password
+    ),
     "law": State("?page=law", ".st-key-law-of-mare"),
+    "law-new": State("?page=law&library=new", ".st-key-law-of-builtin"),
+    "law-audit": State("?page=law", ".pd-table >> nth=1", _opens_audit_and_versions),
+    "law-rollback": State("?page=law", ".st-key-law-rollback-of-mare", _goes_back),
+    "law-refused": State("?page=law", ".pd-box[role=alert]", _presses("law-preview"), ".pd-box[role=alert]"),
     "law-removing": State("?page=law", ".st-key-law-keep", _presses("law-removing-of-mare")),
     "law-columns": State("?page=law", ".st-key-law-columns", _names_a_table),
     "law-preview": State("?page=law&library=previewed", ".st-key-law-install"),
     "law-running": State("?page=law&library=running", ".stProgress"),
     "law-failed": State("?page=law&library=failed", ".pd-whole[open]"),
+    "law-stopped": State("?page=law&library=stopped", ".st-key-law-job .pd-box"),
+    "law-gained": State("?page=law&library=gained", ".pd-whole[open]"),
+    "law-accepted": State("?page=law", ".st-key-law-gain", _accepts_one, ".st-key-law-gain"),
     "law-said": State("?page=law", ".st-key-law-accept", _presses("law-look")),
     "no-index": State("?engine=missing", ".pd-box"),
 }

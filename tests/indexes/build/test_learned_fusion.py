@@ -359,7 +359,8 @@ def test_a_build_tells_how_to_fit_one(
     lines = capsys.readouterr().out.splitlines()
     hint = "to have its 300 annotated questions decide what counts how much: "
     hint += "python -m training.train fusion village"
-    assert lines[1:] == ([hint] if told else []) + [f"next: {paths.page('village')}"]
+    assert lines[-1] == f"next: {paths.page('village')}"
+    assert (hint in lines) is told
 
 
 def test_the_hint_names_a_command_that_is_there() -> None:

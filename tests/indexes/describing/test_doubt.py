@@ -54,7 +54,7 @@ def measured(odds: np.ndarray, found: np.ndarray) -> Doubt:
     fitted = np.ones(len(odds), np.bool_)
     answered = AnsweredQuestions(tuple(asked), np.zeros((len(odds), len(NAMES))), found, fitted)
     return doubt._measured(
-        Doubt(300, len(odds) // 2, 0.02, confidence=FLAT), answered, odds, CalibrationPlan()
+        Doubt(len(odds) // 2, 300, 0.02, confidence=FLAT), answered, odds, CalibrationPlan()
     )
 
 
@@ -95,7 +95,7 @@ def test_a_doubt_that_tells_nothing_apart_is_not_used() -> None:
     ],
 )
 def test_the_criterion(change: dict[str, float | None], good: bool) -> None:
-    fitted = Doubt(300, 100, 0.02, 0.1, 0.6, 0.06, 0.1)
+    fitted = Doubt(100, 300, 0.02, 0.1, 0.6, 0.06, 0.1)
     assert replace(fitted, **change).good_enough is good
 
 
@@ -123,7 +123,11 @@ def test_an_index_without_its_own_doubt_takes_no_other(home: Path, monkeypatch: 
     assert indexes.open("village").notices.confidence is None
     own.write_text("{}", encoding="utf-8")
     assert indexes.open("village").notices.confidence is None  # the law opens all the same
+    opened = paths.current_version("village")
+    own.unlink()
+    assert paths.current_version("village") == str(version)
     own.write_text(fits.to_json(), encoding="utf-8")
+    assert paths.current_version("village") not in (opened, str(version))  # so that a page opens it anew
     assert indexes.open("village").notices.confidence == fits
 
 

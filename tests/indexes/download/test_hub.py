@@ -39,7 +39,7 @@ def entry(path: str, content: bytes) -> dict[str, object]:
     return {"type": "file", "path": path, "size": len(content), "oid": git_blob(content)}
 
 
-def the_hub(files: dict[str, bytes], address: str, key: str | None = None) -> Behaviour:
+def the_hub(files: dict[str, bytes], address: str, key: str | None = None, name: str = SET.id) -> Behaviour:
     """A hub that lists one file a page and redirects large ones."""
     listed = [
         {"type": "directory", "path": "data"},
@@ -50,19 +50,19 @@ def the_hub(files: dict[str, bytes], address: str, key: str | None = None) -> Be
         if key and seen.headers.get("authorization") != f"Bearer {key}":
             return Answer(401, headers={"X-Error-Code": "GatedRepo"})
         path, _, query = seen.path.partition("?")
-        if path == "/api/datasets/us/law/revision/main":
+        if path == f"/api/datasets/{name}/revision/main":
             return Answer(200, json.dumps({"sha": COMMIT}).encode())
-        if path == f"/api/datasets/us/law/tree/{COMMIT}":
+        if path == f"/api/datasets/{name}/tree/{COMMIT}":
             page = int(query.partition("page=")[2] or 0)
             more = f'<{address}{path}?recursive=true&page={page + 1}>; rel="next"'
             headers = {"Link": more} if page + 1 < len(listed) else {}
             return Answer(200, json.dumps(listed[page : page + 1]).encode(), headers)
-        name = path.removeprefix("/cdn").removeprefix(f"/datasets/us/law/resolve/{COMMIT}/")
-        if name not in files:
+        file = path.removeprefix("/cdn").removeprefix(f"/datasets/{name}/resolve/{COMMIT}/")
+        if file not in files:
             return Answer(404)
-        if "big" in name and not path.startswith("/cdn"):
+        if "big" in file and not path.startswith("/cdn"):
             return Answer(302, headers={"Location": f"/cdn{path}"})
-        return Answer(200, files[name])
+        return Answer(200, files[file])
 
     return answer
 

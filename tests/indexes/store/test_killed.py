@@ -93,13 +93,14 @@ def put_corpus(n: int) -> str:
 
 
 def tidy(home: Path) -> None:
-    """A whole build leaves whole versions, the corpora of those that are not in use, and nothing else."""
+    """A whole build leaves whole versions, corpora of those that are not in use, audits, and nothing else."""
     assert main(["build", "village", "--encoder", "none"]) == 0
     left = {path.name for path in (home / "indexes" / "village").iterdir()}
     versions = {name for name in left if (home / "indexes" / "village" / name / "manifest.json").is_file()}
     assert len(versions) <= DEFAULT_VERSIONS
     assert paths.current("village").name in versions
-    assert left - versions - {"CURRENT"} <= {f"{version}.corpus" for version in versions}
+    beside = {f"{version}.{what}" for version in versions for what in ("corpus", paths.AUDIT)}
+    assert left - versions - {"CURRENT"} <= beside
     assert [path.name for path in (home / "corpora").iterdir()] == ["village"]
     assert [path.name for path in (home / "indexes").iterdir()] == ["village"]
 

@@ -39,15 +39,16 @@ def draw(library: OperatorLibrary, laws: Sequence[InstalledLaw], t: Interface, *
             st.html(tag("p", t("Nobody has said anything yet.")))
             return
         names = [law.name for law in laws if law.built and not law.problem]
-        name = st.selectbox(t("Law"), names, key="law-said")
+        at = names.index(opened) if (opened := library.opened()) in names else 0
+        name = st.selectbox(t("Law"), names, index=at, key="law-said")
         if st.button(t("Look at the questions"), key="law-look"):
             st.session_state[_QUEUE] = name, library.said(name), []
     except (PandectError, OSError) as error:
         st.html(tag("p", str(error), class_="pd-notice", role="alert", lang="en"))
         return
     if (queue := st.session_state.get(_QUEUE)) is not None:
-        shipped = {law.name for law in laws if law.shipped}  # nothing learns for it here
-        _look(library, t, *queue, fixed=running or queue[0] in shipped)
+        learns = queue[0] in {law.name for law in laws if not law.shipped}
+        _look(library, t, *queue, learns=learns, running=running)
 
 
 def _look(
@@ -57,7 +58,8 @@ def _look(
     waiting: list[SaidQuestion],
     accepted: list[SaidQuestion],
     *,
-    fixed: bool,
+    learns: bool,
+    running: bool,
 ) -> None:
     if waiting:
         said = waiting[0]
@@ -78,8 +80,9 @@ def _look(
         with st.container(horizontal=True):
             st.download_button(label, library.lines(accepted), f"questions-{name}.jsonl", "application/jsonl",
                                key="law-save", on_click="ignore")  # fmt: skip
-            gain = library.measure, name, list(accepted)
-            button(t("Measure what they gain"), "gain", attempt, *gain, disabled=fixed)
+            if learns:
+                gain = library.measure, name, list(accepted)
+                button(t("Measure what they gain"), "gain", attempt, *gain, disabled=running)
 
 
 def _decide(waiting: list[SaidQuestion], accepted: list[SaidQuestion] | None) -> None:

@@ -10,7 +10,7 @@ from rag.errors import PandectError
 from rag.library import ImportRequest, OperatorLibrary
 from rag.ui.html import tag
 from rag.ui.i18n import CONVENTIONS, LANGUAGES, Interface
-from rag.ui.pages.law.jobs import attempt, button
+from rag.ui.pages.law.jobs import attempt, button, draw_beside_form
 
 ASKED = ("id", "code", "article_no", "headings", "text", "url", "valid_from", "valid_to")  # others: --column
 
@@ -50,6 +50,7 @@ def draw(library: OperatorLibrary, t: Interface, *, running: bool) -> None:
     request = ImportRequest(path, name.strip(), sha256.strip(), columns, card, replace)
     given = library.preview, request
     button(t("Look at it first"), "preview", attempt, *given, type="primary", disabled=running)
+    draw_beside_form(library, t)
 
 
 def _columns(library: OperatorLibrary, path: str, t: Interface) -> dict[str, str]:

@@ -73,7 +73,9 @@ def _versions(versions: Sequence[InstalledVersion], t: Interface) -> Html | str:
             tag(
                 "tr",
                 tag("th", tag("code", each.name), scope="row"),
-                *(tag("td", cell) for cell in (count, each.changes, use)),
+                tag("td", count),
+                tag("td", each.changes, lang="en"),  # as the program says it
+                tag("td", use),
             )
         )
     return _table(t.n("One version", "{count} versions", len(versions)), lines)
@@ -124,11 +126,11 @@ def _finding(found: AuditFinding, t: Interface) -> Html:
     elif found.kind in _SHARES:
         value = share
     else:
-        value = t.with_note(t.number(found.count), share)
-    mark = tag("strong", t("look at it")) if found.grave else ""
-    examples = t.listed(found.examples) if found.kind not in _SHARES else ""
-    cells = (tag("td", value), tag("td", examples), tag("td", mark))
-    return tag("tr", tag("th", title, scope="row"), *cells)
+        value = t.listed((t.number(found.count), share))
+    if found.examples and found.kind not in _SHARES:
+        value = t.with_note(value, t.listed(found.examples))
+    mark = tag("strong", " ", t("look at it")) if found.grave else ""
+    return tag("tr", tag("th", title, scope="row"), tag("td", value, mark))
 
 
 def _actions(library: OperatorLibrary, law: InstalledLaw, t: Interface, *, running: bool) -> None:

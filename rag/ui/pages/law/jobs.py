@@ -11,8 +11,10 @@ from rag.errors import PandectError
 from rag.library import Command, JobState, OperatorLibrary
 from rag.ui.html import folded, tag
 from rag.ui.i18n import N_, Interface
+from rag.ui.layout import CONTENT
 
 LOOK = 2.0  # seconds
+
 COMMANDS = {
     Command.PREVIEW: N_("Reading of {name}"),
     Command.IMPORT: N_("Import of {name}"),
@@ -29,7 +31,7 @@ STATES = {
     JobState.FAILED: N_("It failed. The last lines say why; what was there before still serves."),
     JobState.STOPPED: N_("It was stopped. What was there before still serves."),
 }
-_ERROR = "law_error"  # in the session: what could not be begun
+_ERROR = "law_error"  # in the session: what could not be begun, and why
 
 
 def attempt(do: Callable[..., None], *given: object) -> None:
@@ -37,7 +39,7 @@ def attempt(do: Callable[..., None], *given: object) -> None:
     try:
         do(*given)
     except (PandectError, OSError) as error:
-        st.session_state[_ERROR] = str(error)
+        st.session_state[_ERROR] = do.__name__, str(error)
     else:
         st.session_state.pop(_ERROR, None)
 
@@ -50,18 +52,25 @@ def button(label: str, key: str, do: Callable[..., None], *given: object, **more
         st.rerun()
 
 
+def draw_beside_form(library: OperatorLibrary, t: Interface) -> None:
+    """Draw why what the form asked for cannot be begun, or the way to what has begun at the top."""
+    _draw_error(t, of_form=True)
+    if (job := library.job()) is not None:
+        way = tag("a", t(COMMANDS[job.command], name=job.name), href=f"#{CONTENT}")
+        st.html(tag("p", way, class_="pd-hint"))
+
+
+def _draw_error(t: Interface, *, of_form: bool) -> None:
+    command, error = st.session_state.get(_ERROR, ("", ""))
+    if error and (command == Command.PREVIEW) is of_form:
+        del st.session_state[_ERROR]
+        said = tag("h2", t("That cannot be done")), tag("p", error, lang="en")
+        st.html(tag("div", *said, class_="pd-box", role="alert"))
+
+
 def draw(library: OperatorLibrary, t: Interface) -> bool:
     """Draw what runs, or ran last; return whether something runs."""
-    if error := st.session_state.pop(_ERROR, None):
-        st.html(
-            tag(
-                "div",
-                tag("h2", t("That cannot be done")),
-                tag("p", error, lang="en"),
-                class_="pd-box",
-                role="alert",
-            )
-        )
+    _draw_error(t, of_form=False)
     job = library.job()
     if job is None:
         return False

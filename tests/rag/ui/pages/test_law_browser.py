@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.fakes.law.odd_server import serving
 from tests.fakes.pages.browser import CHROMIUM, ask, at_rest, choose, served, visit
 from tests.fakes.pages.law_library import PASSWORD
+from tests.indexes.download.test_hub import the_hub
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -19,6 +23,13 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
 ]
+HUB = {  # a data set as BSARD is published, of twelve articles
+    "articles.csv": "id,article,code,reference\n"
+    + "1,La pêche est permise.,Code de la mare,Art. 1\n"
+    + "".join(f"{n},Les canards passent {n} fois.,Code de la mare,Art. {n}\n" for n in range(2, 13)),
+    "questions_train.csv": "id,question,article_ids\n1,Puis-je attraper des grenouilles ?,1\n",
+    "questions_test.csv": "id,question,article_ids\n2,Et des canards ?,2\n",
+}
 LAW = "nr,loi,contenu\n1,Code de la mare,La pêche est permise.\n2,Code de la mare,Les canards passent.\n"
 
 
@@ -33,38 +44,56 @@ def done(page: Page, title: str) -> None:
     at_rest(page)
 
 
-def test_an_operator_brings_law_in_opens_it_goes_back_and_removes_it(
-    browser: Browser, tmp_path: Path
-) -> None:
-    law = tmp_path / "law.csv"
+def _uploads(page: Page, law: Path) -> None:
     law.write_text(LAW, encoding="utf-8")
+    page.locator(".st-key-law-upload input").set_input_files(law)
+    page.locator(".st-key-law-columns").wait_for()
+    for field, column in (("id", "nr"), ("code", "loi"), ("text", "contenu")):
+        box = page.locator(f".st-key-law-column-{field} input")
+        choose(page, box, page.get_by_role("option", name=column, exact=True))
+    choose(page, page.locator(".st-key-law-language input"), page.get_by_role("option", name="Français"))
+    at_rest(page)
+
+
+def _names_the_hub(page: Page, law: Path) -> None:
+    page.locator(".st-key-law-path input").fill("bsard")
+
+
+@pytest.mark.parametrize("brings_in", [_uploads, _names_the_hub])
+def test_an_operator_brings_law_in_opens_it_goes_back_and_removes_it(
+    browser: Browser, tmp_path: Path, brings_in: Callable[[Page, Path], None]
+) -> None:
     settings = {"PANDECT_HOME": str(tmp_path / "home"), "PANDECT_INDEX": "mare"}
     with (
-        served(ROOT / "app.py", tmp_path, PANDECT_OPERATOR_PASSWORD=PASSWORD, **settings) as server,
+        serving() as hub,
+        served(ROOT / "app.py", tmp_path, PANDECT_OPERATOR_PASSWORD=PASSWORD, HF_ENDPOINT=hub.address,
+               **settings) as server,
         visit(browser, f"{server.url}/law") as page,
-    ):
+    ):  # fmt: skip
+        files = {name: text.encode() for name, text in HUB.items()}
+        hub.answer = the_hub(files, hub.address, name="maastrichtlawtech/bsard")
         page.get_by_label("Mot de passe").fill(PASSWORD)
         page.keyboard.press("Enter")
-        page.locator(".st-key-law-upload input").set_input_files(law)
-        page.locator(".st-key-law-columns").wait_for()
-        for field, column in (("id", "nr"), ("code", "loi"), ("text", "contenu")):
-            box = page.locator(f".st-key-law-column-{field} input")
-            choose(page, box, page.get_by_role("option", name=column, exact=True))
-        choose(page, page.locator(".st-key-law-language input"), page.get_by_role("option", name="Français"))
-        at_rest(page)
+        brings_in(page, tmp_path / "law.csv")
         page.locator(".st-key-law-name input").fill("mare")  # and pressed at once
         press(page, "preview")
-        page.locator(".st-key-law-job pre", has_text="[1] Code de la mare").wait_for()
+        preview = page.locator(".st-key-law-job pre", has_text="[1] Code de la mare")
+        preview.wait_for()
+        if brings_in is _names_the_hub:
+            shown = re.findall(r"^\[(\d+)\]", preview.inner_text(), re.MULTILINE)
+            assert shown == [str(n) for n in range(1, 11)]
         assert not (tmp_path / "home" / "corpora").exists()
         press(page, "install")
         done(page, "Importation de mare")
         press(page, "build-of-mare")
         done(page, "Construction de mare")
-        assert page.locator(".st-key-law-of-mare tr").count() == 2
+        assert page.locator(".st-key-law-of-mare .pd-more", has_text="2 versions").locator("tr").count() == 2
+        assert page.locator(".st-key-law-of-mare .pd-more", has_text="Ce que dit l’audit").count() == 1
         page.locator(".st-key-law-of-mare .stPopover button").click()
         press(page, "rollback-of-mare")
         done(page, "Changement de version de mare")
         with visit(browser, server.url) as visitor:
+            at_rest(visitor)
             ask(visitor, "Puis-je pêcher ?")
             visitor.locator(".pd-card", has_text="La pêche est permise").first.wait_for()
         press(page, "removing-of-mare")
