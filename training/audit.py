@@ -104,7 +104,7 @@ def _part(corpus: Corpus, name: str, codes: Sequence[str], chance: random.Random
 
 
 def doubts(corpus: Corpus, name: str, seed: int) -> dict[str, object]:
-    """Fit doubt to the codes that are asked most, held-back questions apart from those learnt; return figures."""
+    """Fit doubt to the codes that are asked most, questions learnt apart from those held back."""
     chance = random.Random(f"{seed} {name}")  # noqa: S311
     code_of, size = {a.id: a.code for a in corpus.articles}, Counter(a.code for a in corpus.articles)
     asked = Counter(code_of[id_] for q in corpus.questions for id_ in q.article_ids)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from rag.engine.confidence import NAMES, SIGNS, Confidence
 from rag.library import AuditKind
 from rag.types import Article, Question
 from tests.fakes.law.corpus import FIT, VILLAGE, install
+from tests.paths import ROOT
 
 NONE, ONE = (dict.fromkeys(NAMES, x) for x in (0.0, 1.0))
 FLAT = Confidence(-8.0, SIGNS, NONE, ONE, 0.1, 0.03)
@@ -171,3 +173,11 @@ def test_a_build_audits_the_law_and_its_doubt_is_of_that_version_alone(
     assert indexes.open("village").notices.confidence is None
     assert main(["remove", "village"]) == 0
     assert not (home / "indexes" / "village").exists()
+
+
+def test_why_people_are_asked_stands_in_the_record() -> None:
+    laws = json.loads((ROOT / "docs/results/everyday/doubt.json").read_text(encoding="utf-8"))["laws"]
+    assert all(law["error_alone"] > doubt.ERROR and law["alarms_alone"] > doubt.ALARMS for law in laws)
+    tested = [law for law in laws if law["people"] >= doubt.PEOPLE]
+    assert tested
+    assert all(law["error"] <= doubt.ERROR and law["alarms"] <= doubt.ALARMS for law in tested)
