@@ -15,7 +15,7 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -135,7 +135,7 @@ def doubts(corpus: Corpus, name: str, seed: int) -> dict[str, object]:
         "collection": name,
         "articles": len(articles),
         "learnt": len(learnt),
-        **{key: value for key, value in asdict(fitted).items() if key not in ("confidence", "bins")},
+        **{key: value for key, value in asdict(fitted).items() if key != "confidence"},
         "error_alone": calibration.calibration_error(calibration.reliability(said, theirs.labels)),
         "alarms_alone": float((said < alone[0].threshold)[theirs.answerable].mean()),
     }
@@ -211,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _keep(record: dict[str, object], output: Path | None) -> None:
+def _keep(record: Mapping[str, object], output: Path | None) -> None:
     if output:
         output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

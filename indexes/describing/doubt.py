@@ -19,7 +19,7 @@ import numpy as np
 from indexes.corpus.corpus import HELD_OUT, to_learn_from
 from indexes.corpus.folds import folds
 from indexes.describing import calibration
-from indexes.describing.calibration import AnsweredQuestions, CalibrationBin, CalibrationPlan
+from indexes.describing.calibration import AnsweredQuestions, CalibrationPlan
 from rag.engine.confidence import NAMES, Confidence
 from rag.engine.engine import Engine
 from rag.engine.notices import signals_of
@@ -49,7 +49,6 @@ class Doubt:
     auc: float | None = None  # how well people's questions found are told from those not found
     alarms: float | None = None  # share of people's questions with an answer that are told there is none
     told: float | None = None  # share of those without an answer that are
-    bins: tuple[CalibrationBin, ...] = ()  # of people's
     confidence: Confidence | None = None  # what the page may use; None: it is not good enough
 
     @property
@@ -179,7 +178,6 @@ def _measured(doubt: Doubt, theirs: AnsweredQuestions, odds: Doubles, plan: Cali
         auc=auc.low,
         alarms=float(doubtful[answerable].mean()),
         told=float(doubtful[~answerable].mean()),
-        bins=bins,
         confidence=None,
     )
     if not measured.good_enough or doubt.confidence is None:

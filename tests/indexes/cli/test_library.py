@@ -19,7 +19,7 @@ from indexes.store import paths
 from indexes.store.versions import new_corpus
 from rag.errors import BadInput
 from rag.feedback import Feedback, FeedbackEntry, FeedbackReason
-from rag.library import Command, ImportRequest, Job, JobState
+from rag.library import AuditKind, Command, ImportRequest, Job, JobState
 from rag.types import Article
 from tests.paths import ROOT
 from tests.rag.ui.test_switched_index import POND
@@ -134,6 +134,15 @@ def test_what_was_said_becomes_the_questions_that_were_accepted(
     [said] = LIBRARY.said("mare")
     assert (said.question.article_ids, said.negatives) == (("m-1",), ("m-2",))
     assert json.loads(LIBRARY.lines([said]))["question"] == "Puis-je pêcher ?"
+
+    LIBRARY.measure("mare", [said])
+    job = ended()
+    assert (job.command, job.state) == (Command.GAIN, JobState.DONE)
+    assert "too few to measure a gain: 1 questions, 20 are needed" in job.log
+    assert LIBRARY.installed()[1].audit == ()  # nobody has looked
+    LIBRARY.begin(Command.AUDIT, "mare")
+    assert "cannot be foretold: no article has a heading" in ended().log
+    assert AuditKind.DOUBT_UNFIT in {each.kind for each in LIBRARY.installed()[1].audit}
 
 
 @pytest.mark.slow
