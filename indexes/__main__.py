@@ -17,7 +17,7 @@ from indexes.build.encoder_choice import read_lending_corpora
 from indexes.build.learned_fusion import count_human_questions, is_worthwhile
 from indexes.builtin_corpus import complete_corpus, make, renew_graph
 from indexes.cli import arguments as grammar
-from indexes.cli import feedback, graph, results, update
+from indexes.cli import feedback, graph, qdrant, results, update
 from indexes.cli.importing import bring_in, prepared
 from indexes.cli.progress import Bars
 from indexes.cli.serve import serve, serve_mcp
@@ -313,6 +313,7 @@ COMMANDS: Mapping[str, grammar.Command] = {
     "audit": _audit,
     "verify": _verify,
     "bridge": _bridge,
+    "qdrant": lambda parsed: _print(qdrant.qdrant(parsed)),
     "remove": _remove,
     "serve": serve,
     "mcp": serve_mcp,

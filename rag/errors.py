@@ -37,6 +37,10 @@ class StaleIndex(PandectError):
     """An index of another format, corpus or analyser than this installation reads."""
 
 
+class StoreUnavailable(PandectError):
+    """A vector store that cannot be reached, or failed; nothing is said of what it holds."""
+
+
 class MissingExtra(PandectError, ImportError):
     """A feature whose optional packages are not installed; names the extra to install."""
 

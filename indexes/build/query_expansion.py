@@ -15,6 +15,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.query_expansion import ExpandedBM25, LawWords
 from rag.retrieval.term_counts import FieldCounts
 from rag.retrieval.translation_model import PAIRS, Pair, TranslationModel
+from rag.retrieval.vector_store import StoredBM25, StoredExpandedBM25
 from rag.text import Analyser
 from rag.types import Article, Encoder, Question
 
@@ -85,7 +86,10 @@ def load(folder: Path, keyword: BM25) -> ExpandedBM25 | None:
         OSError: one cannot be read.
     """
     pairs = read_pairs(folder)
-    return None if pairs is None else ExpandedBM25(keyword, pairs, LawWords.load(folder / FOLDER))
+    if pairs is None:
+        return None
+    expanded = StoredExpandedBM25 if isinstance(keyword, StoredBM25) else ExpandedBM25
+    return expanded(keyword, pairs, LawWords.load(folder / FOLDER))
 
 
 def read_pairs(folder: Path) -> TranslationModel | None:

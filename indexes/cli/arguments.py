@@ -155,6 +155,11 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
         "each with its probability and how it is known.",
         "of the index, or its path, or builtin",
     ),
+    "qdrant": (
+        "bring an index into a Qdrant vector store, and its versions into use there",
+        "PANDECT_INDEX=qdrant://HOST:PORT/NAME opens it from there (docs/host.md#past-one-machine).",
+        None,
+    ),
     "remove": ("remove a corpus and its index, or what was downloaded", None, None),
     "serve": (
         "answer other programs over HTTP: the REST API",
@@ -231,6 +236,7 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     _file(of["verify"], "receipt", "the file")
     of["verify"].add_argument("--index", help="name or path; else the one that the receipt names")
     of["bridge"].add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
+    _qdrant(of["qdrant"])
     of["remove"].add_argument("name", nargs="?")
     _flag(of["remove"], "--downloads", "remove what imports fetched and unpacked; corpora and indexes stay")
     of["serve"].add_argument("--host", default="127.0.0.1", help="the address to listen on: %(default)s")
@@ -281,6 +287,21 @@ def _feedback(add: argparse.ArgumentParser) -> None:
     old.add_argument("--older-than", type=int, metavar="DAYS", help=days)
     for each in (counts, out, old):
         _file(each, "--file", "where it is kept; else PANDECT_FEEDBACK")
+
+
+def _qdrant(add: argparse.ArgumentParser) -> None:
+    what = add.add_subparsers(dest="what", required=True, metavar="WHAT", title="what to do")
+    new = what.add_parser(
+        "upload", help="bring the version in use there, and into use there when it is whole"
+    )
+    back = what.add_parser("rollback", help="bring another version that is there into use")
+    status = what.add_parser("status", help="list the versions that are there; a star marks the one in use")
+    for each in (new, back, status):
+        each.add_argument("name", help=f"{_INDEX}, or {paths.BUILTIN}")
+        place = "the store: qdrant://HOST:PORT, qdrant+https://HOST:PORT or qdrant+edge:///FOLDER"
+        each.add_argument("--to", required=True, metavar="ADDRESS", help=place)
+    back.add_argument("version", nargs="?", help="how its name begins; else the one before")
+    _keep(new)
 
 
 def _building(add: argparse.ArgumentParser) -> None:

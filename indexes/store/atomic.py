@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from indexes.store.paths import CURRENT
-
+CURRENT = "CURRENT"  # the file of an index folder that names the version in use
 _FRESH = 60.0  # seconds
 _NO_LINKS = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP)
 

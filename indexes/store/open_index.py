@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import warnings
 import weakref
@@ -23,6 +24,8 @@ from indexes.corpus.card import read_card
 from indexes.corpus.corpus import questions_file, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
 from indexes.corpus.questions import read_cited
+from indexes.qdrant.collection import StoreCandidates
+from indexes.qdrant.engines import VectorStore, is_address, named
 from indexes.store import article_store
 from indexes.store.manifest import FILE, Manifest, encoder_fingerprint, libraries, read, verify
 from indexes.store.model_trust import require_trust
@@ -45,6 +48,7 @@ from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense, Int8Vectors
 from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
+from rag.retrieval.vector_store import Candidates, StoredBM25, StoredDense
 from rag.storage import read_whole
 from rag.text import Analyser
 from rag.text.analysers import analyser
@@ -63,7 +67,7 @@ _log = logging.getLogger(__name__)
 
 
 def open_index(name_or_path: str | Path | None = None) -> Engine:
-    """Open an index, by its name under PANDECT_HOME, "builtin", or the path of its folder.
+    """Open an index, by its name under PANDECT_HOME, "builtin", its folder, or its address in a vector store.
 
     None takes PANDECT_INDEX, and the builtin one where that is not set.
 
@@ -71,25 +75,28 @@ def open_index(name_or_path: str | Path | None = None) -> Engine:
         MissingIndex, BadInput: there is none, or what came is neither a name nor a path.
         DamagedIndex: its files are not those that its manifest lists.
         StaleIndex: it was built for another format, corpus or analyser.
+        StoreUnavailable, MissingExtra: the store cannot be asked.
     """
     folder, cure = locate(name_or_path)
+    address = name_or_path if name_or_path is not None else os.environ.get("PANDECT_INDEX")
+    store = named(str(address))[0] if is_address(address) else None
     for _ in range(SWITCHES):
         try:
-            return _open(folder, cure)
+            return _open(folder, cure, store)
         except DamagedIndex:  # or it was outdated and deleted while it was being read
             former, (folder, cure) = folder, locate(name_or_path)
             if folder == former:
                 raise
-    return _open(folder, cure)
+    return _open(folder, cure, store)
 
 
-def _open(folder: Path, cure: str) -> Engine:
+def _open(folder: Path, cure: str, store: VectorStore | None) -> Engine:
     with _ONE_AT_A_TIME:
         manifest = read(folder, cure)
         size = sum(f["bytes"] for f in manifest.files.values())
         verify(folder, manifest, cure, contents=size <= HASH_AT_OPENING)
         with read_whole(whole=size <= READ_WHOLE):
-            engine = assemble(folder, manifest, cure)
+            engine = assemble(folder, manifest, cure, store)
     if size > HASH_AT_OPENING:
         arguments = weakref.ref(engine), folder, manifest, cure
         threading.Thread(target=_verify_behind, args=arguments, name=VERIFYING, daemon=True).start()
@@ -127,8 +134,10 @@ def open_graph(name_or_path: str | Path | None = None) -> Graph:
             return legislative_graph.load(folder) or legislative_graph.build(read_corpus(folder / "corpus"))
 
 
-def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
+def assemble(folder: Path, manifest: Manifest, cure: str, store: VectorStore | None = None) -> Engine:
     """Put the engine together from a verified folder; `cure` is the command that builds it, for the errors.
+
+    With a store, that proposes what is scored.
 
     Raises:
         DamagedIndex: a file cannot be read after all.
@@ -153,20 +162,30 @@ def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
     with damaged_if_unreadable(folder, cure):
         order, mask = articles.order, Mask(articles)
     meaning = _meaning(folder, manifest, analyser, order, mask, cure)
+    candidates = StoreCandidates.of(store, manifest, order, cure) if store is not None else None
     with damaged_if_unreadable(folder, cure):
-        return _put_together(folder, manifest, law, analyser, mask, meaning)
+        return _put_together(folder, manifest, law, analyser, meaning, candidates)
 
 
 def _put_together(
-    folder: Path, manifest: Manifest, law: _Law, analyser: Analyser, mask: Mask, meaning: Dense | None
+    folder: Path,
+    manifest: Manifest,
+    law: _Law,
+    analyser: Analyser,
+    meaning: Dense | None,
+    candidates: Candidates | None,
 ) -> Engine:
     card, articles = law.card, law.articles
     order = articles.order
+    mask = meaning.mask if meaning is not None else Mask(articles)
     sections = cache(partial(Sections.of, articles, order))  # made when first looked at
     learnt = to_learn_from(law.questions)
     # people's own words say more than what stands before an article
     before = None if learnt else lambda: sections().numbers
     keyword = BM25.load(folder / "bm25", order, mask, analyser, manifest.bm25["weights"], before)
+    if candidates is not None:
+        keyword = StoredBM25(keyword, candidates, manifest.bm25["variant"])
+        meaning = StoredDense(meaning, candidates) if meaning is not None else None
     distributions, fusion = read_distributions(folder), read_fusion(folder)
     asking = _of_questions(analyser, card, keyword, meaning)
     keyword.analyser = asking

@@ -6,10 +6,11 @@ import os
 import re
 from pathlib import Path
 
+from indexes.qdrant.engines import is_address, named
+from indexes.store.atomic import CURRENT
 from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_clone
 
 BUILTIN = "builtin"
-CURRENT = "CURRENT"
 AUDIT, CONFIDENCE = "audit.json", "confidence.json"  # beside a version, of its name: VERSION.audit.json
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
@@ -117,7 +118,9 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     """Return the folder of an index's version in use, and the command that builds it again.
 
     A string with a slash is the path of an index folder, another one a name under PANDECT_HOME or
-    "builtin"; None takes PANDECT_INDEX, and the builtin one where that is not set.
+    "builtin"; one that begins with qdrant is the address of a store and, after the last slash, such a name:
+    then the version is the one in use there, whose folder must be here too. None takes PANDECT_INDEX, and the
+    builtin one where that is not set.
 
     Raises:
         MissingIndex, DamagedIndex: there is none, or the file that names the version cannot be read.
@@ -126,6 +129,8 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     wanted = name_or_path if name_or_path is not None else os.environ.get("PANDECT_INDEX") or BUILTIN
     if str(wanted) == BUILTIN:
         return builtin(), "git checkout indexes/builtin (or, without a clone, install the wheel again)"
+    if is_address(wanted):
+        return _in_store(str(wanted))
     if isinstance(wanted, str) and not any(mark and mark in wanted for mark in (os.sep, os.altsep)):
         return current(wanted), rebuild(wanted)
     path = Path(wanted).expanduser()
@@ -142,6 +147,22 @@ def beside(version: Path, what: str) -> Path:
     Of the index that ships it has no other name than `what`.
     """
     return version.with_name(what if version == builtin() else f"{version.name}.{what}")
+
+
+def _in_store(address: str) -> tuple[Path, str]:
+    store, name = named(address)
+    collection, place = store.aliases().get(name), address.rpartition("/")[0]
+    cure = command(f"qdrant upload {name} --to {place}")
+    if collection is None:
+        raise MissingIndex(f"{place} has no index named {name!r}: run {cure}")
+    version = collection.split(".")[1]
+    folder = builtin() if name == BUILTIN else index_folder(name) / version
+    if not folder.is_dir():
+        raise MissingIndex(
+            f"{place} has version {version} of {name!r} in use, and {folder} is not here: copy it there from "
+            f"where it was built, or run {cure}"
+        )
+    return folder, cure
 
 
 def in_use(folder: Path) -> str | None:

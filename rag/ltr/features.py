@@ -286,7 +286,7 @@ class Evidence:
         cited = np.append(self.nearest.index.cited, -1)  # no article is at -1: where the others are found
         at = np.searchsorted(cited[:-1], positions)
         at[cited[at] != positions] = -1
-        words = self.keyword.scores(question)[positions]  # it has just been searched
+        words = self.keyword.scores_at(question, positions)  # it has just been searched
         return {
             "keyword": np.where(np.isfinite(words), words, np.float32(0)),
             "meaning": np.vecdot(stored, vector).astype(np.float32),  # row by row, whatever the others are

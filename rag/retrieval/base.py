@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rag.corpus.articles import Articles
-from rag.types import EMPTY, Article, ArticleOrder, Bools, Filter, Floats, Ranking, rank
+from rag.types import EMPTY, Article, ArticleOrder, Bools, Filter, Floats, Ints, Ranking, rank
 
 
 class Mask:
     """Turns a filter into the positions that it admits; keeps the last few answers."""
 
     def __init__(self, articles: Sequence[Article]) -> None:
-        self._articles = Articles.of(articles)
+        self.articles = Articles.of(articles)
         self._positions = lru_cache(maxsize=32)(self._admitted)
 
     def __call__(self, where: Filter | None) -> Bools | None:
@@ -22,7 +22,7 @@ class Mask:
         return None if where is None or where == Filter() else self._positions(where)
 
     def _admitted(self, where: Filter) -> Bools:
-        return self._articles.admitted(where)
+        return self.articles.admitted(where)
 
 
 class ScoredRetriever(ABC):
@@ -34,6 +34,10 @@ class ScoredRetriever(ABC):
     @abstractmethod
     def scores(self, question: str) -> Floats:
         """Return (n_articles,) float32; -inf marks an article that must not be returned."""
+
+    def scores_at(self, question: str, positions: Ints) -> Floats:
+        """Return the scores of the articles at some positions, (n,) float32."""
+        return self.scores(question)[positions]
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; an unmatched question has none."""

@@ -66,18 +66,23 @@ class BM25Settings:
             raise BadInput(f"BM25 field weights {dict(self.weights)}: each must be a number of 0 or more")
 
 
-def term_scores(counts: FieldCounts, settings: BM25Settings) -> sp.csc_array:
+def term_scores(
+    counts: FieldCounts, settings: BM25Settings, *, mean: float | None = None, rarity: bool = True
+) -> sp.csc_array:
     """Return what each term adds to each article's score, (n_articles, n_terms) float32.
 
     An article without the term gets nothing: for bm25l and bm25+, where absence has a score of its
-    own, that score is taken off everywhere, which leaves every ranking as it is.
+    own, that score is taken off everywhere, which leaves every ranking as it is. `mean` takes the place of
+    the mean length of these articles; without `rarity` the idf is left to whoever asks.
     """
     tf = counts.weighted(settings.weights)
     n_articles = tf.shape[0]
     length = np.asarray(tf.sum(axis=1)).ravel()
-    mean = float(length.mean()) if n_articles else 0.0
+    if mean is None:
+        mean = float(length.mean()) if n_articles else 0.0
     of_article = np.asarray(1 - settings.b + settings.b * length / (mean or 1.0), dtype=np.float64)
-    idf = _idf(document_frequency(tf), n_articles, settings.variant)
+    df = document_frequency(tf)
+    idf = inverse_document_frequency(df, n_articles, settings.variant) if rarity else np.ones(len(df))
     for begin in range(0, n_articles, BLOCK):  # in double precision, of which not all is held at once
         ends = tf.indptr[begin : begin + BLOCK + 1]
         span = slice(int(ends[0]), int(ends[-1]))
@@ -87,8 +92,8 @@ def term_scores(counts: FieldCounts, settings: BM25Settings) -> sp.csc_array:
     return sp.csc_array(tf)
 
 
-def _idf(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> Doubles:
-    """Inverse document frequency by variant; 0 for a term that stands nowhere."""
+def inverse_document_frequency(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> Doubles:
+    """Return the idf of terms that stand in `df` articles, (n_terms,); 0 for one that stands nowhere."""
     seen = np.maximum(df, 1)
     if variant in ("lucene", "robertson"):
         odds = (n_articles - seen + 0.5) / (seen + 0.5)

@@ -129,7 +129,7 @@ class ExpandedBM25(ScoredRetriever):
         """Return the same without these pairs."""
         if without == self.without:
             return self
-        return ExpandedBM25(self.keyword, self.model, self.words, self.weight, without, self._by_article)
+        return type(self)(self.keyword, self.model, self.words, self.weight, without, self._by_article)
 
     def _used(self, question: str) -> tuple[ExpansionTerm, ...]:
         """Return what a question is expanded by, each lay term as it is typed there."""

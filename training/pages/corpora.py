@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes.store.paths import CURRENT, index_folder
+from indexes.store.atomic import CURRENT
+from indexes.store.paths import index_folder
 from training.pages.serving import RunningServer, served
 from training.pages.visitor import Visitor
 

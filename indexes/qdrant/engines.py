@@ -1,0 +1,458 @@
+"""The two engines of Qdrant behind one protocol: the one in this process, and a server or cluster.
+
+An address is `qdrant://HOST:PORT` (`qdrant+https://` with TLS) or `qdrant+edge:///FOLDER`, followed by the
+name of an index where one is to be opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+from urllib.parse import urlsplit
+
+import numpy as np
+import numpy.typing as npt
+
+from indexes.store.atomic import delete, replacing
+from rag.errors import BadInput, MissingExtra, StoreUnavailable, install_hint
+from rag.types import Doubles, Filter, Floats
+
+EDGE, SERVERS = "qdrant+edge", {"qdrant": "http", "qdrant+http": "http", "qdrant+https": "https"}
+PORT = 6333
+SECONDS = 30  # that a server may take
+WORDS, MEANING = "words", "meaning"  # the vectors of a point
+UNDATED = 4_000_000  # a day after all others: of an article that does not end
+ABOUT = 0  # the point of a server's collection that says what it holds
+KEYWORDS, DAYS = ("code", "law_type", "region"), ("valid_from", "valid_to")
+PAGE = 10_000  # points whose fingerprints are read at once
+Query: TypeAlias = Mapping[int, float] | Floats  # weighted dimensions, or a vector, (dim,)
+About: TypeAlias = Mapping[str, Any]
+Ids: TypeAlias = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a store holds of an article."""
+
+    id: int
+    words: Mapping[int, float]  # dimension -> weight
+    meaning: Sequence[float] | None
+    payload: Mapping[str, str | int]
+    fingerprint: int  # below 2 ** 63, of all the rest
+
+
+class VectorStore(Protocol):
+    """Collections of points, and names that point to one of them. StoreUnavailable: it cannot be reached."""
+
+    def aliases(self) -> Mapping[str, str]:
+        """Return name -> collection."""
+
+    def switch(self, alias: str, collection: str) -> None:
+        """Let a name point to a collection, in one step."""
+
+    def collections(self) -> list[str]:
+        """Return the collections, sorted."""
+
+    def create(self, collection: str, dim: int | None, *, graph: bool) -> None:
+        """Create one for vectors of this length, with or without a graph of neighbours."""
+
+    def clone(self, source: str, collection: str) -> bool:
+        """Create one with the points of another; False where the engine cannot."""
+
+    def delete(self, collection: str) -> None:
+        """Delete one."""
+
+    def about(self, collection: str) -> About | None:
+        """Return what was written of a collection; None where nothing was, or it is not there."""
+
+    def describe(self, collection: str, about: About) -> None:
+        """Write what a collection holds."""
+
+    def fingerprints(self, collection: str) -> Mapping[int, int]:
+        """Return the fingerprints of the points that are safe, by id."""
+
+    def upsert(self, collection: str, points: Sequence[Point]) -> None:
+        """Write points; they are safe when this returns."""
+
+    def remove(self, collection: str, ids: Sequence[int]) -> None:
+        """Remove points."""
+
+    def finish(self, collection: str) -> int:
+        """Arrange what was written for search, and return how many points there are."""
+
+    def search(
+        self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
+    ) -> tuple[Ids, Doubles]:
+        """Return ids and inner products of the first n points that hold the query's vector and pass."""
+
+
+def is_address(name: object) -> bool:
+    """Tell whether what names an index is an address of a store."""
+    return isinstance(name, str) and name.partition("://")[0] in (EDGE, *SERVERS)
+
+
+@lru_cache(maxsize=8)  # so that an index that is opened again finds its connections
+def connect(address: str) -> VectorStore:
+    """Return the store at an address without the name of an index.
+
+    Raises:
+        BadInput: it is no such address.
+        MissingExtra: the engine is not installed.
+    """
+    try:
+        parts = urlsplit(address)
+        port = parts.port or PORT
+    except ValueError as error:
+        raise BadInput(f"{address!r} ({error}): {_GRAMMAR}") from error
+    if parts.scheme == EDGE and not parts.netloc and parts.path.strip("/"):
+        return EdgeStore(Path(parts.path))
+    if parts.scheme not in SERVERS or not parts.hostname or parts.path.strip("/"):
+        raise BadInput(f"{address!r}: {_GRAMMAR}")
+    with _extra("qdrant_client"):
+        from qdrant_client import QdrantClient
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    key = os.environ.get("PANDECT_QDRANT_KEY") or None
+    url = f"{SERVERS[parts.scheme]}://{host}:{port}"
+    return ServerStore(QdrantClient(url, api_key=key, timeout=SECONDS, check_compatibility=False), address)
+
+
+_GRAMMAR = (
+    "give qdrant://HOST:PORT, qdrant+https://HOST:PORT or qdrant+edge:///FOLDER, then /NAME to open one"
+)
+
+
+def named(address: str) -> tuple[VectorStore, str]:
+    """Return the store and the name of the index that an address ends with; raises as `connect`."""
+    place, _, name = address.rstrip("/").rpartition("/")
+    if place.endswith(("/", ":")) or not name:
+        raise BadInput(f"{address!r} names no index: {_GRAMMAR}")
+    return connect(place), name
+
+
+@contextmanager
+def _extra(module: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(f"{module} is not installed: {install_hint('qdrant')}") from error
+
+
+def conditions(where: Filter | None) -> list[tuple[str, list[str] | tuple[str, int]]]:
+    """Return what a payload must be to pass: a field, and one of some texts, or a bound and a day."""
+    if where is None:
+        return []
+    found: list[tuple[str, list[str] | tuple[str, int]]] = []
+    if where.codes:
+        found.append(("code", sorted(where.codes)))
+    for field, allowed in (("law_type", where.law_types), ("region", where.regions)):
+        if allowed:
+            found.append((field, sorted({*allowed, ""})))  # one that tells none is never shut out
+    if where.in_force_on is not None:
+        day = where.in_force_on.toordinal()
+        found += [("valid_from", ("lte", day)), ("valid_to", ("gt", day))]
+    return found
+
+
+def _found(points: Iterable[Any]) -> tuple[Ids, Doubles]:
+    pairs = [(point.id, point.score) for point in points]
+    ids = np.array([id_ for id_, _ in pairs], dtype=np.uint64)
+    return ids, np.array([score for _, score in pairs], dtype=np.float64)
+
+
+# --- in this process ---
+
+
+class EdgeStore:
+    """Qdrant's engine in this process: a folder a collection, read by as many processes as like to.
+
+    There is no log of writes: a batch is safe when it is flushed, and its fingerprints are written then.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """Keep collections in a folder, which is made with the first of them."""
+        with _extra("qdrant_edge"):
+            import qdrant_edge
+        self._q: Any = qdrant_edge
+        self.root = root
+        self._open: dict[str, Any] = {}
+        self._opening = threading.Lock()
+
+    def aliases(self) -> Mapping[str, str]:
+        """Return name -> collection."""
+        found: dict[str, str] = self._read(self.root / "aliases.json") or {}
+        return found
+
+    def switch(self, alias: str, collection: str) -> None:
+        """Let a name point to a collection, in one step."""
+        self._write(self.root / "aliases.json", {**self.aliases(), alias: collection})
+
+    def collections(self) -> list[str]:
+        """Return the collections, sorted."""
+        return sorted(p.name for p in self.root.glob("*") if p.is_dir() and not p.name.startswith("."))
+
+    def create(self, collection: str, dim: int | None, *, graph: bool) -> None:
+        """Create one for vectors of this length, with or without a graph of neighbours."""
+        q = self._q
+        place = self.root / collection / "shard"
+        place.mkdir(parents=True)
+        config = q.EdgeConfig(
+            {MEANING: q.EdgeVectorParams(dim, q.Distance.Dot)} if dim else None,
+            {WORDS: q.EdgeSparseVectorParams()},
+            hnsw_config=q.HnswIndexConfig(32 if graph else 0, 200, 10_000),
+            wal_enabled=False,
+        )
+        self._open[collection] = shard = self._call(q.EdgeShard.create, str(place), config)
+        for fields, kind in ((KEYWORDS, q.PayloadSchemaType.Keyword), (DAYS, q.PayloadSchemaType.Integer)):
+            for field in fields:
+                self._call(shard.update, q.UpdateOperation.create_field_index(field, kind))
+        self._call(shard.flush)
+
+    def clone(self, source: str, collection: str) -> bool:
+        """Copy the folder of another."""
+        part = self.root / f".{collection}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(self.root / source, part, ignore=shutil.ignore_patterns("about.json"))
+        part.replace(self.root / collection)
+        return True
+
+    def delete(self, collection: str) -> None:
+        """Delete one."""
+        if (shard := self._open.pop(collection, None)) is not None:
+            shard.close()
+        delete(self.root / collection)
+
+    def about(self, collection: str) -> About | None:
+        """Return what was written of a collection; None where nothing was, or it is not there."""
+        found: About | None = self._read(self.root / collection / "about.json")
+        return found
+
+    def describe(self, collection: str, about: About) -> None:
+        """Write what a collection holds."""
+        self._write(self.root / collection / "about.json", about)
+
+    def fingerprints(self, collection: str) -> Mapping[int, int]:
+        """Return the fingerprints of the points that were flushed, by id."""
+        file = self.root / collection / "flushed"
+        pairs = np.fromfile(file, dtype=np.uint64) if file.exists() else np.zeros(0, np.uint64)
+        whole = pairs[: len(pairs) // 2 * 2].tolist()
+        found = dict(zip(whole[::2], whole[1::2], strict=True))  # of an id the last
+        return {id_: fingerprint for id_, fingerprint in found.items() if fingerprint}
+
+    def upsert(self, collection: str, points: Sequence[Point]) -> None:
+        """Write points; they are safe when this returns."""
+        q = self._q
+
+        def point(of: Point) -> Any:  # noqa: ANN401
+            vectors = {WORDS: q.SparseVector(list(of.words), list(of.words.values()))}
+            return q.Point(of.id, vectors | ({MEANING: of.meaning} if of.meaning else {}), of.payload)
+
+        self._update(
+            collection, q.UpdateOperation.upsert_points([point(each) for each in points]),
+            [(each.id, each.fingerprint) for each in points],
+        )  # fmt: skip
+
+    def remove(self, collection: str, ids: Sequence[int]) -> None:
+        """Remove points."""
+        self._update(collection, self._q.UpdateOperation.delete_points(list(ids)), [(id_, 0) for id_ in ids])
+
+    def finish(self, collection: str) -> int:
+        """Arrange what was written for search, and return how many points there are."""
+        shard = self._shard(collection)
+        while self._call(shard.optimize):
+            pass
+        self._call(shard.flush)
+        return int(self._call(shard.count, self._q.CountRequest()))
+
+    def search(
+        self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
+    ) -> tuple[Ids, Doubles]:
+        """Return ids and inner products of the first n points that hold the query's vector and pass."""
+        q = self._q
+
+        def condition(field: str, value: list[str] | tuple[str, int]) -> Any:  # noqa: ANN401
+            if isinstance(value, list):
+                return q.FieldCondition(field, match=q.MatchAny(value))
+            return q.FieldCondition(field, range=q.RangeFloat(**{value[0]: value[1]}))
+
+        if isinstance(query, Mapping):
+            nearest = q.Query.Nearest(q.SparseVector(list(query), list(query.values())), using=WORDS)
+        else:
+            nearest = q.Query.Nearest(query.tolist(), using=MEANING)
+        must = [condition(*each) for each in conditions(where)]
+        request = q.QueryRequest(
+            n, query=nearest, filter=q.Filter(must=must) if must else None,
+            params=q.SearchParams(exact=exact),
+        )  # fmt: skip
+        return _found(self._call(self._shard(collection).query, request))
+
+    def _update(self, collection: str, operation: object, marks: Sequence[tuple[int, int]]) -> None:
+        shard = self._shard(collection)
+        self._call(shard.update, operation)
+        self._call(shard.flush)
+        with (self.root / collection / "flushed").open("ab") as file:
+            file.write(np.array(marks, dtype=np.uint64).tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _shard(self, collection: str) -> Any:  # noqa: ANN401
+        with self._opening:
+            if collection not in self._open:
+                place = self.root / collection / "shard"
+                self._open[collection] = self._call(self._q.EdgeShard.load, str(place))
+            return self._open[collection]
+
+    def _call(self, act: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
+        try:
+            return act(*arguments)
+        except Exception as error:  # the engine has no exceptions of its own
+            raise StoreUnavailable(f"{EDGE}://{self.root}: {error}") from error
+
+    def _read(self, file: Path) -> Any:  # noqa: ANN401
+        try:
+            return json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise StoreUnavailable(f"{file} cannot be read: {error}") from error
+
+    def _write(self, file: Path, content: About) -> None:
+        with replacing(file) as part:
+            part.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+# --- a server, or several that are one ---
+
+
+class ServerStore:
+    """A Qdrant server or cluster, by its client."""
+
+    def __init__(self, client: Any, address: str) -> None:  # noqa: ANN401
+        """Speak through a `QdrantClient`; the address is for errors."""
+        from qdrant_client import models
+
+        self._client, self._m, self._address = client, models, address
+
+    def aliases(self) -> Mapping[str, str]:
+        """Return name -> collection."""
+        return {each.alias_name: each.collection_name for each in self._call("get_aliases").aliases}
+
+    def switch(self, alias: str, collection: str) -> None:
+        """Let a name point to a collection, in one step."""
+        m = self._m
+        new = m.CreateAliasOperation(create_alias=m.CreateAlias(collection_name=collection, alias_name=alias))
+        old = m.DeleteAliasOperation(delete_alias=m.DeleteAlias(alias_name=alias))
+        self._call("update_collection_aliases", [old, new] if alias in self.aliases() else [new])
+
+    def collections(self) -> list[str]:
+        """Return the collections, sorted."""
+        return sorted(each.name for each in self._call("get_collections").collections)
+
+    def create(self, collection: str, dim: int | None, *, graph: bool) -> None:
+        """Create one for vectors of this length, with or without a graph of neighbours."""
+        m = self._m
+        self._call(
+            "create_collection",
+            collection,
+            vectors_config={MEANING: m.VectorParams(size=dim, distance=m.Distance.DOT)} if dim else {},
+            sparse_vectors_config={WORDS: m.SparseVectorParams()},
+            hnsw_config=m.HnswConfigDiff(m=32 if graph else 0, ef_construct=200),
+        )
+        for fields, kind in ((KEYWORDS, m.PayloadSchemaType.KEYWORD), (DAYS, m.PayloadSchemaType.INTEGER)):
+            for field in fields:
+                self._call("create_payload_index", collection, field, field_schema=kind)
+
+    def clone(self, source: str, collection: str) -> bool:
+        """Return False: a server copies no collection of its own."""
+        return False
+
+    def delete(self, collection: str) -> None:
+        """Delete one."""
+        self._call("delete_collection", collection)
+
+    def about(self, collection: str) -> About | None:
+        """Return what was written of a collection; None where nothing was, or it is not there."""
+        if collection not in self.collections():
+            return None
+        found = self._call("retrieve", collection, [ABOUT], with_payload=True)
+        return dict(found[0].payload["about"]) if found else None
+
+    def describe(self, collection: str, about: About) -> None:
+        """Write what a collection holds."""
+        point = self._m.PointStruct(id=ABOUT, vector={}, payload={"about": about})
+        self._call("upsert", collection, [point], wait=True)
+
+    def fingerprints(self, collection: str) -> Mapping[int, int]:
+        """Return the fingerprints of all points, by id."""
+        found: dict[int, int] = {}
+        offset = None
+        while True:
+            points, offset = self._call(
+                "scroll", collection, limit=PAGE, offset=offset, with_payload=["fingerprint"]
+            )
+            found |= {p.id: p.payload["fingerprint"] for p in points if p.id != ABOUT}
+            if offset is None:
+                return found
+
+    def upsert(self, collection: str, points: Sequence[Point]) -> None:
+        """Write points; they are safe when this returns."""
+        m = self._m
+
+        def point(of: Point) -> object:
+            words = m.SparseVector(indices=list(of.words), values=list(of.words.values()))
+            vectors = {WORDS: words} | ({MEANING: list(of.meaning)} if of.meaning else {})
+            return m.PointStruct(
+                id=of.id, vector=vectors, payload={**of.payload, "fingerprint": of.fingerprint}
+            )
+
+        self._call("upsert", collection, [point(each) for each in points], wait=True)
+
+    def remove(self, collection: str, ids: Sequence[int]) -> None:
+        """Remove points."""
+        self._call("delete", collection, list(ids), wait=True)
+
+    def finish(self, collection: str) -> int:
+        """Return how many points there are; the server arranges them by itself."""
+        return int(self._call("count", collection, exact=True).count) - 1  # less the one that says what it is
+
+    def search(
+        self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
+    ) -> tuple[Ids, Doubles]:
+        """Return ids and inner products of the first n points that hold the query's vector and pass."""
+        m = self._m
+
+        def condition(field: str, value: list[str] | tuple[str, int]) -> object:
+            if isinstance(value, list):
+                return m.FieldCondition(key=field, match=m.MatchAny(any=value))
+            return m.FieldCondition(key=field, range=m.Range(**{value[0]: value[1]}))
+
+        words = isinstance(query, Mapping)
+        must = [condition(*each) for each in conditions(where)]
+        answer = self._call(
+            "query_points",
+            collection,
+            query=m.SparseVector(indices=list(query), values=list(query.values()))
+            if isinstance(query, Mapping)
+            else query.tolist(),
+            using=WORDS if words else MEANING,
+            limit=n,
+            query_filter=m.Filter(must=must) if must else None,
+            search_params=m.SearchParams(exact=exact),
+            with_payload=False,
+        )
+        return _found(answer.points)
+
+    def _call(self, method: str, *arguments: object, **named: object) -> Any:  # noqa: ANN401
+        from qdrant_client.http.exceptions import ApiException
+
+        try:
+            return getattr(self._client, method)(*arguments, **named)
+        except (ApiException, OSError) as error:
+            raise StoreUnavailable(f"{self._address}: {error}") from error

@@ -1,0 +1,289 @@
+"""Bring an index into a vector store, and another version of it into use there.
+
+Points that the collection has already, by their fingerprints, are left alone: so an upload that ended early
+goes on, and where the engine can copy the collection of the version before, only what changed is written.
+The name of the index points to the new collection when all of it is there, and not before.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from indexes.qdrant.collection import UPLOADED, collection_name, drift_between, point_ids, version_of
+from indexes.qdrant.engines import KEYWORDS, UNDATED, About, Point, VectorStore
+from indexes.store.manifest import Manifest
+from indexes.store.open_index import assemble
+from indexes.store.versions import DEFAULT_VERSIONS
+from indexes.update import term_counts
+from rag.errors import BadInput, MissingIndex, StoreUnavailable
+from rag.retrieval.bm25 import BM25, PRECEDING, BM25Settings, term_scores
+from rag.retrieval.dense import Dense
+from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
+from rag.retrieval.vector_store import dimension
+from rag.types import Ints, Progress, no_progress
+
+BATCH = 500  # points
+PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds before a batch is tried again
+MAX_DRIFT = 0.05  # more of it, and a store would propose many that are none: all weights are written anew
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """An index as a store takes it; row i is article i of its corpus."""
+
+    ids: np.ndarray  # (n,) uint64
+    words: sp.csr_array  # (n, n_dimensions) float32
+    dimensions: Ints  # (n_dimensions,)
+    vectors: Callable[[int], list[float]] | None
+    payloads: Callable[[int], dict[str, str | int]]
+    dim: int | None
+    graph: bool
+
+    def points(self, rows: Sequence[int]) -> Iterator[Point]:
+        """Yield the points of some articles."""
+        begins, indices, weights = self.words.indptr, self.words.indices, self.words.data
+        for row in rows:
+            own = slice(int(begins[row]), int(begins[row + 1]))
+            words = dict(zip(self.dimensions[indices[own]].tolist(), weights[own].tolist(), strict=True))
+            vector = self.vectors(row) if self.vectors is not None else None
+            payload = self.payloads(row)
+            said = json.dumps([words, vector, payload]).encode()
+            fingerprint = int.from_bytes(blake2b(said, digest_size=8).digest(), "big") >> 1 or 1
+            yield Point(int(self.ids[row]), words, vector, payload, fingerprint)
+
+
+def read_counts(
+    folder: Path, manifest: Manifest, keyword: BM25, cure: str
+) -> tuple[FieldCounts, BM25Settings]:
+    """Return the counts of an index and the settings of its BM25.
+
+    BadInput: it keeps none, or ranks by a BM25 whose terms may weigh nothing or less.
+    """
+    settings = BM25Settings(**manifest.bm25)
+    if settings.variant not in UPLOADED:
+        raise BadInput(f"BM25 {settings.variant}: a store takes {', '.join(UPLOADED)}: run {cure}")
+    place = folder / term_counts.FOLDER
+    if not place.is_dir():
+        raise BadInput(f"{folder} keeps no counts of terms (an earlier release built it): run {cure}")
+    return term_counts.load(place, keyword.order), settings
+
+
+def by_field(settings: BM25Settings) -> dict[str, BM25Settings]:
+    """Return what weighs the terms of a question, and those of the law that it is expanded by."""
+    law = {name: settings.weights.get(name, 0.0) for name in LAW_FIELDS}
+    return {"all": settings, "law": replace(settings, weights=law)}
+
+
+def mean_lengths(counts: FieldCounts, settings: BM25Settings) -> dict[str, float]:
+    """Return the mean lengths of articles that weights are made by."""
+    n = max(len(counts.order.ids), 1)
+    return {name: float(counts.weighted(s.weights).sum()) / n for name, s in by_field(settings).items()}
+
+
+def contents(
+    keyword: BM25,
+    counts: FieldCounts,
+    settings: BM25Settings,
+    law_terms: Sequence[str],
+    meaning: Dense | None,
+    means: dict[str, float],
+) -> Contents:
+    """Return what an index becomes: the terms' weights less their idf, by these means, and the vectors."""
+    own, law = (
+        sp.csr_array(term_scores(counts, of, mean=means[name], rarity=False))
+        for name, of in by_field(settings).items()
+    )
+    if keyword.sections is not None:
+        own = own + _preceding(own, keyword.following)
+    vocabulary = counts.vocabulary
+    law = law[:, [vocabulary[term] for term in law_terms]]
+    named = [*map(dimension, vocabulary), *(dimension(term, of_law=True) for term in law_terms)]
+    dimensions, column = np.unique(np.array(named, dtype=np.int64), return_inverse=True)
+    both = sp.csr_array(sp.hstack([own, law], format="csr"))
+    words = sp.csr_array((both.data, column[both.indices], both.indptr), (both.shape[0], len(dimensions)))
+    words.sum_duplicates()
+    words.eliminate_zeros()
+    articles, ids = keyword.mask.articles, point_ids(keyword.order.ids)
+    if len(np.unique(ids)) != len(ids) or 0 in ids:
+        raise BadInput("two articles would be one point: give one of them another id")
+    texts = dict(zip(KEYWORDS, (articles.codes, articles.law_types, articles.regions), strict=True))
+
+    def payload(row: int) -> dict[str, str | int]:
+        found: dict[str, str | int] = {name: of.keys[int(of.of[row])] for name, of in texts.items()}
+        ends = int(articles.valid_to[row]) or UNDATED
+        return found | {"valid_from": int(articles.valid_from[row]), "valid_to": ends}
+
+    if meaning is None:
+        return Contents(ids, words, dimensions, None, payload, None, graph=False)
+    index: Any = meaning.index
+    return Contents(
+        ids, words, dimensions, lambda row: index.reconstruct(row).tolist(), payload, index.d,
+        graph=hasattr(index, "hnsw"),
+    )  # fmt: skip
+
+
+def _preceding(own: sp.csr_array, following: Ints) -> sp.csr_array:
+    """Return what terms that an article lacks add to it from the one before."""
+    before = np.flatnonzero(following >= 0)
+    ones = np.full(len(before), np.float32(PRECEDING))
+    shift = sp.csr_array((ones, (following[before], before)), shape=(own.shape[0], own.shape[0]))
+    added = sp.csr_array(shift @ own)
+    held = sp.csr_array((np.ones_like(own.data), own.indices, own.indptr), own.shape)
+    return sp.csr_array(added - added.multiply(held))
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """What an upload did."""
+
+    collection: str
+    written: int
+    removed: int
+    same: int  # points that were there already
+
+
+def upload(
+    folder: Path,
+    manifest: Manifest,
+    cure: str,
+    store: VectorStore,
+    progress: Progress = no_progress,
+    keep: int = DEFAULT_VERSIONS,
+    pauses: Sequence[float] = PAUSES,
+) -> Uploaded:
+    """Bring a version into a store and into use there; `keep` collections of the index stay.
+
+    Raises:
+        BadInput: the index cannot be searched there.
+        StoreUnavailable: the store failed again and again; what it has is kept, and goes on being used.
+    """
+    name, collection = manifest.name, collection_name(manifest)
+    former = store.aliases().get(name)
+    about = store.about(collection) if collection in store.collections() else None
+    if about is not None and about["complete"]:
+        store.switch(name, collection)
+        return Uploaded(collection, 0, 0, manifest.corpus["articles"])
+    engine = assemble(folder, manifest, cure)
+    keyword, meaning, expanded = engine.searcher.keyword, engine.searcher.meaning, engine.searcher.expanded
+    if not isinstance(keyword, BM25):
+        raise BadInput(f"{folder} is searched by no BM25: run {cure}")
+    counts, settings = read_counts(folder, manifest, keyword, cure)
+    means = mean_lengths(counts, settings)
+    dense = meaning if isinstance(meaning, Dense) else None
+    if about is None:
+        about = _begin(store, collection, former, means, dense)
+    drift = drift_between(means, about["means"])
+    law_terms = expanded.model.law_terms if expanded is not None else ()
+    made = contents(keyword, counts, settings, law_terms, dense, dict(about["means"]))
+    written, removed = _write(store, collection, made, progress, pauses)
+    articles = len(made.ids)
+    if (stored := _patiently(partial(store.finish, collection), pauses)) != articles:
+        raise StoreUnavailable(f"{collection} has {stored:,} points, not {articles:,}: upload it again")
+    made_at = datetime.now(UTC).isoformat(timespec="microseconds")
+    store.describe(
+        collection, {**about, "complete": True, "drift": drift, "articles": articles, "uploaded": made_at}
+    )
+    store.switch(name, collection)
+    _prune(store, name, keep)
+    return Uploaded(collection, written, removed, articles - written)
+
+
+def _begin(
+    store: VectorStore, collection: str, former: str | None, means: dict[str, float], dense: Dense | None
+) -> About:
+    """Create a collection, with the points of the former version where that can be and helps."""
+    if collection in store.collections():  # nothing says what it holds: a moment after it was created
+        store.delete(collection)
+    then = store.about(former) if former is not None else None
+    alike = then is not None and drift_between(means, then["means"]) <= MAX_DRIFT
+    kind = [dense.index.d, hasattr(dense.index, "hnsw")] if dense is not None else None
+    if then is not None and former and alike and then["vectors"] == kind and store.clone(former, collection):
+        means = dict(then["means"])
+    else:
+        store.create(collection, kind[0] if kind else None, graph=bool(kind and kind[1]))
+    about = {"complete": False, "means": means, "vectors": kind, "previous": former}
+    store.describe(collection, about)
+    return about
+
+
+def _write(
+    store: VectorStore, collection: str, made: Contents, progress: Progress, pauses: Sequence[float]
+) -> tuple[int, int]:
+    """Write the points that differ and remove those that are none, and return how many that were."""
+    stored = _patiently(partial(store.fingerprints, collection), pauses)
+    total, written = len(made.ids), 0
+    for begin in range(0, total, BATCH):
+        rows = range(begin, min(begin + BATCH, total))
+        changed = [point for point in made.points(rows) if stored.get(point.id) != point.fingerprint]
+        if changed:
+            _patiently(partial(store.upsert, collection, changed), pauses)
+        written += len(changed)
+        progress("uploading articles", rows.stop, total)
+    gone = sorted(stored.keys() - set(made.ids.tolist()))
+    for begin in range(0, len(gone), BATCH):
+        _patiently(partial(store.remove, collection, gone[begin : begin + BATCH]), pauses)
+    return written, len(gone)
+
+
+def _patiently(act: Callable[[], _T], pauses: Sequence[float]) -> _T:
+    for pause in pauses:
+        try:
+            return act()
+        except StoreUnavailable:
+            time.sleep(pause)
+    return act()
+
+
+def uploaded(store: VectorStore, name: str) -> list[tuple[str, About | None]]:
+    """Return the collections of an index, the whole ones by when they were uploaded, the latest first."""
+    own = [c for c in store.collections() if c.startswith(f"{name}.")]
+    known = [(c, store.about(c)) for c in own]
+    return sorted(known, key=lambda of: str((of[1] or {}).get("uploaded", "")), reverse=True)
+
+
+def _prune(store: VectorStore, name: str, keep: int) -> None:
+    """Delete all but the collection in use and the latest whole ones."""
+    in_use, kept = store.aliases()[name], 1
+    for collection, about in uploaded(store, name):
+        if collection == in_use:
+            continue
+        if about is not None and about["complete"] and kept < keep:
+            kept += 1
+        else:
+            store.delete(collection)
+
+
+def roll_back(store: VectorStore, name: str, version: str | None) -> str:
+    """Let the name of an index point to another version, or the one before, and return its collection.
+
+    Raises:
+        MissingIndex: the store has no such version.
+        BadInput: a version is not named clearly.
+    """
+    in_use = store.aliases().get(name)
+    if in_use is None:
+        raise MissingIndex(f"the store has no index named {name!r} (there: {', '.join(store.aliases())})")
+    whole = {c: about for c, about in uploaded(store, name) if about is not None and about["complete"]}
+    if version is None:
+        found = [c for c in whole if c == whole.get(in_use, {}).get("previous")]
+    else:
+        found = [c for c in whole if version_of(c).startswith(version)]
+    if not found:
+        known = ", ".join(map(version_of, whole))
+        raise MissingIndex(f"the store has no {version or 'version before'} of {name!r} (there: {known})")
+    if len(found) > 1:
+        raise BadInput(f"{version!r} begins {', '.join(map(version_of, found))}: give more of it")
+    store.switch(name, found[0])
+    return found[0]
