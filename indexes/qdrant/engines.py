@@ -32,6 +32,7 @@ WORDS, MEANING = "words", "meaning"  # the vectors of a point
 UNDATED = 4_000_000  # a day after all others: of an article that does not end
 ABOUT = 0  # the point of a server's collection that says what it holds
 KEYWORDS, DAYS = ("code", "law_type", "region"), ("valid_from", "valid_to")
+FLUSHED = 10_000  # points that are flushed at once: it takes the disk a second
 PAGE = 10_000  # points whose fingerprints are read at once
 Query: TypeAlias = Mapping[int, float] | Floats  # weighted dimensions, or a vector, (dim,)
 About: TypeAlias = Mapping[str, Any]
@@ -80,7 +81,7 @@ class VectorStore(Protocol):
         """Return the fingerprints of the points that are safe, by id."""
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
-        """Write points; they are safe when this returns."""
+        """Write points; those that are safe have fingerprints from then on."""
 
     def remove(self, collection: str, ids: Sequence[int]) -> None:
         """Remove points."""
@@ -173,7 +174,7 @@ def _found(points: Iterable[Any]) -> tuple[Ids, Doubles]:
 class EdgeStore:
     """Qdrant's engine in this process: a folder a collection, read by as many processes as like to.
 
-    There is no log of writes: a batch is safe when it is flushed, and its fingerprints are written then.
+    There is no log of writes: points are safe when they are flushed, and their fingerprints are written then.
     """
 
     def __init__(self, root: Path) -> None:
@@ -183,6 +184,7 @@ class EdgeStore:
         self._q: Any = qdrant_edge
         self.root = root
         self._open: dict[str, Any] = {}
+        self._pending: dict[str, list[int]] = {}  # ids and fingerprints of what is not flushed
         self._opening = threading.Lock()
 
     def aliases(self) -> Mapping[str, str]:
@@ -247,7 +249,7 @@ class EdgeStore:
         return {id_: fingerprint for id_, fingerprint in found.items() if fingerprint}
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
-        """Write points; they are safe when this returns."""
+        """Write points; `FLUSHED` of them at a time are safe, and all when `finish` returns."""
         q = self._q
 
         def point(of: Point) -> Any:  # noqa: ANN401
@@ -256,16 +258,18 @@ class EdgeStore:
 
         self._update(
             collection, q.UpdateOperation.upsert_points([point(each) for each in points]),
-            [(each.id, each.fingerprint) for each in points],
+            [number for each in points for number in (each.id, each.fingerprint)],
         )  # fmt: skip
 
     def remove(self, collection: str, ids: Sequence[int]) -> None:
         """Remove points."""
-        self._update(collection, self._q.UpdateOperation.delete_points(list(ids)), [(id_, 0) for id_ in ids])
+        gone = [number for id_ in ids for number in (id_, 0)]
+        self._update(collection, self._q.UpdateOperation.delete_points(list(ids)), gone)
 
     def finish(self, collection: str) -> int:
         """Arrange what was written for search, and return how many points there are."""
         shard = self._shard(collection)
+        self._flush(collection)
         while self._call(shard.optimize):
             pass
         self._call(shard.flush)
@@ -293,10 +297,16 @@ class EdgeStore:
         )  # fmt: skip
         return _found(self._call(self._shard(collection).query, request))
 
-    def _update(self, collection: str, operation: object, marks: Sequence[tuple[int, int]]) -> None:
-        shard = self._shard(collection)
-        self._call(shard.update, operation)
-        self._call(shard.flush)
+    def _update(self, collection: str, operation: object, marks: Sequence[int]) -> None:
+        self._call(self._shard(collection).update, operation)
+        pending = self._pending.setdefault(collection, [])
+        pending += marks
+        if len(pending) >= 2 * FLUSHED:
+            self._flush(collection)
+
+    def _flush(self, collection: str) -> None:
+        self._call(self._shard(collection).flush)
+        marks = self._pending.pop(collection, [])
         with (self.root / collection / "flushed").open("ab") as file:
             file.write(np.array(marks, dtype=np.uint64).tobytes())
             file.flush()
@@ -444,7 +454,7 @@ class ServerStore:
             using=WORDS if words else MEANING,
             limit=n,
             query_filter=m.Filter(must=must) if must else None,
-            search_params=m.SearchParams(exact=exact),
+            search_params=m.SearchParams(exact=True) if exact and not words else None,  # words always are
             with_payload=False,
         )
         return _found(answer.points)

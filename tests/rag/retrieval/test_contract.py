@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from rag.encoders.static import StaticEncoder
 from rag.graph.graph import Graph
 from rag.graph.smoothing import KINDS, GraphSmoothed, smoothing
+from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import LearnedReranker
 from rag.ltr.trees import Trees
@@ -33,9 +34,11 @@ from rag.retrieval.splade import Splade
 from rag.retrieval.term_counts import count, term_ids
 from rag.retrieval.token_index import Neighbourhoods, TokenSearch, TokenVectors
 from rag.retrieval.translation_model import Pair, TranslationModel
+from rag.retrieval.vector_store import StoredBM25, StoredDense, StoredExpandedBM25
 from rag.types import Article, ArticleOrder, Encoder, Filter, Floats, Ints, Question, Ranking, Retriever
 from tests.fakes.law.law import SPLIT, Words, law, random_encoder
 from tests.fakes.ranking.features import evidence_of, stump
+from tests.fakes.ranking.stores import REAL, fill, store
 
 EVEN = {"text": 1.0, "headings": 1.0, "code": 1.0}
 Make = Callable[[Sequence[Article], Path], Retriever]
@@ -104,11 +107,15 @@ def nearest(articles: Sequence[Article], folder: Path, *, encoder: Encoder | Non
     return QuestionKNN(annotated(articles), order, Mask(articles), SPLIT, encoder)
 
 
-def learned(articles: Sequence[Article], folder: Path) -> Retriever:
+def learned(
+    articles: Sequence[Article],
+    folder: Path,
+    over: Callable[[Evidence], Evidence] = lambda evidence: evidence,
+) -> Retriever:
     """Trees over scores alone: by rank, equal articles differ, for one of them comes first."""
     trees = [stump(0, t / 4, 0.0, 1 / 4) for t in range(12)] + [stump(1, t / 8, 0.0, 1 / 8) for t in range(8)]
     evidence = evidence_of(articles, annotated(articles), SPLIT, random_encoder(SPLIT, law()))
-    return LearnedReranker(evidence, Ranker(Trees(("keyword", "meaning"), tuple(trees))))
+    return LearnedReranker(over(evidence), Ranker(Trees(("keyword", "meaning"), tuple(trees))))
 
 
 def bridged(articles: Sequence[Article], folder: Path) -> Retriever:
@@ -117,6 +124,24 @@ def bridged(articles: Sequence[Article], folder: Path) -> Retriever:
     bridge = TranslationModel({lay: p for lay, p in pairs.items() if p[0].law in counts.vocabulary})
     words = LawWords.of(counts, BM25Settings(), bridge.law_terms)
     return ExpandedBM25(BM25.build(counts, BM25Settings(), mask, SPLIT), bridge, words)
+
+
+def stored(articles: Sequence[Article], folder: Path, *, kind: str, part: str) -> Retriever:
+    """BM25, its expansion, vectors or both over a vector store, whose weights are three years old."""
+    counts, mask = count(articles, SPLIT), Mask(articles)
+    counts = counts.with_questions([Question("q", "propriétaire loyer", ("9", "e"))], SPLIT.terms)
+    keyword, encoder = BM25.build(counts, BM25Settings(), mask, SPLIT), random_encoder(SPLIT, law())
+    vectors = Dense(encoder, build_vectors(encoder.encode_articles(articles)), counts.order, mask)
+    pairs = {"mur": (Pair("mur", "arbre", 0.5),), "bail": (Pair("bail", "dette", 0.4),)}
+    model = TranslationModel({lay: p for lay, p in pairs.items() if p[0].law in counts.vocabulary})
+    candidates = fill(store(kind, folder), keyword, counts, model.law_terms, vectors, stale=0.97)
+    words = StoredBM25(keyword, candidates, "lucene")
+    expanded = StoredExpandedBM25(words, model, LawWords.of(counts, BM25Settings(), model.law_terms))
+    meaning = StoredDense(vectors, candidates)
+    parts = {"words": words, "expanded": expanded, "meaning": meaning}
+    if part == "learned":
+        return learned(articles, folder, lambda of: replace(of, keyword=words, meaning=meaning))
+    return Hybrid({"bm25": words, "dense": meaning}) if part == "both" else parts[part]
 
 
 class Counting:
@@ -185,6 +210,11 @@ MAKERS: dict[str, Make] = {
     "learned": learned,
     "bridged": bridged,
     **{f"by graph: {kind}": partial(by_graph, kind=kind, weight=0.3) for kind in KINDS},
+    **{
+        f"{part} in a store: {kind}": partial(stored, kind=kind, part=part)
+        for kind in REAL
+        for part in ("words", "expanded", "meaning", "both", "learned")
+    },
     "splade": splade,
     "colbert": partial(colbert, by=""),
     "colbert by words": partial(colbert, by="words"),

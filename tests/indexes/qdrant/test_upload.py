@@ -1,0 +1,261 @@
+"""An index in a vector store: brought there, searched there, brought up to date and back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import indexes
+from indexes.__main__ import main
+from indexes.corpus.corpus import Corpus
+from indexes.qdrant import engines
+from indexes.qdrant.collection import collection_name, drift_between, version_of
+from indexes.qdrant.engines import EdgeStore, Point, VectorStore, connect
+from indexes.qdrant.upload import Uploaded, roll_back, upload, uploaded
+from indexes.store.manifest import read
+from indexes.store.open_index import assemble
+from rag.engine.engine import Engine
+from rag.errors import BadInput, MissingIndex, PandectError, StaleIndex, StoreUnavailable
+from rag.types import Filter
+from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, edition, install
+from tests.fakes.ranking.stores import REAL, store
+from tests.paths import ROOT
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Local mode performs exact"),
+    pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local"),
+]
+ASKED = (GOAT, "le puits du voisin", "pain brûlé au four", "chien", "de la musique, article 10", "xylophone")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture(params=("client", *REAL))
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
+    """A store without the village."""
+    made = store(request.param, tmp_path)
+    yield made
+    for collection, _ in uploaded(made, "village"):
+        made.delete(collection)
+
+
+def put(folder: Path, to: VectorStore, keep: int = 3) -> Uploaded:
+    return upload(folder, read(folder, "x"), "x", to, keep=keep, pauses=(0, 0))
+
+
+def opened(folder: Path, from_: VectorStore) -> Engine:
+    return assemble(folder, read(folder, "x"), "x", from_)
+
+
+def told(engine: Engine, questions: Sequence[str] = ASKED, where: Filter | None = None) -> list[object]:
+    """All that an engine says of questions, but how long it took."""
+    results = [engine.ask(question, where=where) for question in questions]
+    return [(replace(result, milliseconds=0), engine.explain(result)) for result in results]
+
+
+def dated() -> Corpus:
+    """The village without questions, so that articles lend their terms to the next; some have ended."""
+    ends = {"v-5": date(2020, 1, 1), "v-3": date(2030, 1, 1)}
+    articles = tuple(replace(a, valid_to=ends.get(a.id)) for a in VILLAGE.articles)
+    return replace(VILLAGE, articles=articles, questions=())
+
+
+@pytest.mark.parametrize("where", [None, Filter(in_force_on=date(2024, 5, 1)), Filter(frozenset({"other"}))])
+def test_a_store_answers_as_the_index_does(place: VectorStore, where: Filter | None) -> None:
+    for corpus in (VILLAGE, dated()):
+        folder = install(corpus, settings=FIT)
+        done = put(folder, place)
+        assert (done.written, done.same, done.removed) == (len(VILLAGE.articles), 0, 0)
+        assert told(opened(folder, place), where=where) == told(indexes.open("village"), where=where)
+
+
+def test_an_upload_again_writes_nothing(place: VectorStore) -> None:
+    folder = install()
+    put(folder, place)
+    assert put(folder, place).written == 0
+
+
+def test_versions_come_into_use_and_back(place: VectorStore) -> None:
+    first, second = (install(edition(n)) for n in (1, 2))
+    for folder in (first, second):
+        done = put(folder, place)
+        assert place.aliases()["village"] == done.collection == collection_name(read(folder, "x"))
+    assert [version_of(c) for c, _ in uploaded(place, "village")] == [second.name, first.name]
+    assert roll_back(place, "village", None) == collection_name(read(first, "x"))
+    assert told(opened(first, place)) == told(assemble(first, read(first, "x"), "x"))
+    assert version_of(roll_back(place, "village", second.name)) == second.name
+    with pytest.raises(MissingIndex, match="no 1999"):
+        roll_back(place, "village", "1999")
+    with pytest.raises(BadInput, match="begins"):
+        roll_back(place, "village", "2")
+    with pytest.raises(MissingIndex, match="hamlet"):
+        roll_back(place, "hamlet", None)
+    put(install(edition(3)), place, keep=1)
+    assert len(uploaded(place, "village")) == 1
+
+
+def test_an_update_writes_what_changed(tmp_path: Path) -> None:
+    in_edge = store("edge", tmp_path)
+    put(install(settings=FIT), in_edge)
+    articles = list(VILLAGE.articles)
+    articles[3] = replace(articles[3], text="Qui laisse brûler le pain d'un autre lui en doit deux.")
+    del articles[8]
+    folder = install(replace(VILLAGE, articles=tuple(articles)), settings=NONE)
+    assert put(folder, in_edge).written == 11  # of another encoder, and none of the vectors is the same
+    articles[0] = replace(articles[0], text=articles[0].text.replace("referme", "ferme"))
+    folder = install(replace(VILLAGE, articles=tuple(articles)), settings=NONE)
+    done = put(folder, in_edge)
+    assert (done.written, done.removed, done.same) == (1, 0, 10)
+    about = in_edge.about(done.collection)
+    assert about is not None
+    assert about["drift"] == 0
+    del articles[1]
+    folder = install(replace(VILLAGE, articles=tuple(articles)), settings=NONE)
+    done = put(folder, in_edge)
+    assert (done.written, done.removed, done.same) == (0, 1, 10)
+    about = in_edge.about(done.collection)
+    assert about is not None
+    assert 0 < about["drift"] < 0.05  # its weights are by the mean length of before
+    assert told(opened(folder, in_edge)) == told(indexes.open("village"))
+
+
+def test_weights_are_written_anew_where_articles_became_much_longer(tmp_path: Path) -> None:
+    in_edge = store("edge", tmp_path)
+    put(install(), in_edge)
+    longer = tuple(replace(a, text=f"{a.text} {a.text}") for a in VILLAGE.articles[:6])
+    folder = install(replace(VILLAGE, articles=(*longer, *VILLAGE.articles[6:])))
+    assert put(folder, in_edge).written == len(VILLAGE.articles)
+    assert told(opened(folder, in_edge)) == told(indexes.open("village"))
+
+
+def test_drift_is_the_most_that_a_mean_length_has_moved() -> None:
+    assert drift_between({"all": 11.0, "law": 9.0}, {"all": 10.0, "law": 9.0}) == pytest.approx(
+        0.0953, abs=1e-4
+    )
+    assert drift_between({"all": 0.0}, {"all": 0.0}) == 0
+
+
+class Failing(EdgeStore):
+    """Fails at some of the writes."""
+
+    failures: tuple[int, ...] = ()
+    writes = 0
+
+    def upsert(self, collection: str, points: Sequence[Point]) -> None:
+        self.writes += 1
+        if self.writes in self.failures:
+            raise StoreUnavailable("no route to host")
+        super().upsert(collection, points)
+
+
+def test_a_write_that_fails_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexes.qdrant.upload.BATCH", 4)
+    failing = Failing(tmp_path / "store")
+    failing.failures = (2, 3)
+    assert put(install(), failing).written == len(VILLAGE.articles)
+
+
+def test_an_upload_that_ends_early_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexes.qdrant.upload.BATCH", 4)
+    monkeypatch.setattr(engines, "FLUSHED", 1)
+    failing = Failing(tmp_path / "store")
+    failing.failures = (3, 4, 5)
+    folder = install()
+    with pytest.raises(StoreUnavailable, match="no route"):
+        put(folder, failing)
+    assert "village" not in failing.aliases()
+    with pytest.raises(StaleIndex, match="not all of it"):
+        opened(folder, failing)
+    failing.failures = ()
+    assert put(folder, failing).written == 4
+    assert told(opened(folder, failing)) == told(indexes.open("village"))
+
+
+KILLED = """
+import os, signal, sys
+from indexes.__main__ import main
+from indexes.qdrant import engines, upload
+engines.FLUSHED, upload.BATCH, left = 1, 2, int(sys.argv[1])
+flush = engines.EdgeStore._flush
+def counted(store, collection):
+    global left
+    left -= 1
+    if left == 0:
+        store._shard(collection).flush()  # its points are there, and nothing says so yet
+        os.kill(os.getpid(), signal.SIGKILL)
+    flush(store, collection)
+engines.EdgeStore._flush = counted
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flush", [1, 4, 8])  # the last one is that of `finish`
+def test_a_process_that_is_killed_leaves_the_former_version_in_use(tmp_path: Path, flush: int) -> None:
+    address = f"qdrant+edge://{tmp_path / 'store'}"
+    former = install(edition(1))
+    command = ["qdrant", "upload", "village", "--to", address]
+    assert main(command) == 0
+    longer = tuple(replace(a, text=f"{a.text} {a.text}") for a in edition(2).articles)
+    install(replace(edition(2), articles=longer))  # so that all is written anew
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(flush), *command], cwd=ROOT, capture_output=True, check=False
+    )
+    assert killed.returncode == -9, killed.stderr.decode()
+    assert indexes.open(f"{address}/village").info.version == former.name
+    assert main(command) == 0
+    engine = indexes.open(f"{address}/village")
+    assert engine.info.version != former.name
+    assert told(engine) == told(indexes.open("village"))
+
+
+def test_commands_say_what_they_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    address = f"qdrant+edge://{tmp_path / 'store'}"
+    versions = [install(edition(n)).name for n in (1, 2)]
+    assert main(["qdrant", "upload", "village", "--to", address]) == 0
+    said = capsys.readouterr().out
+    assert "13 articles written" in said
+    assert f"PANDECT_INDEX={address}/village" in said
+    assert main(["qdrant", "status", "village", "--to", address]) == 0
+    assert capsys.readouterr().out.startswith(f"* {versions[1]}  ")
+    assert main(["qdrant", "rollback", "village", "--to", address]) == 2
+    assert "no version before" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("address", "error"),
+    [
+        ("qdrant://", "give qdrant://HOST:PORT"),
+        ("qdrant+edge://host/place/village", "give qdrant"),
+        ("qdrant://host:port/village", "give qdrant"),
+        ("qdrant+edge:///nowhere/at/all/village", "no index named 'village'"),
+        ("qdrant+edge:///village", "give qdrant"),
+        ("qdrant://127.0.0.1:1/village", "127.0.0.1:1"),
+    ],
+)
+def test_an_address_that_leads_nowhere(address: str, error: str) -> None:
+    with pytest.raises(PandectError, match=error):
+        indexes.open(address)
+
+
+def test_a_version_that_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"qdrant+edge://{tmp_path / 'store'}"
+    folder = install()
+    put(folder, connect(address))
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "elsewhere"))
+    with pytest.raises(MissingIndex, match=f"{folder.name}.* is not here: copy it"):
+        indexes.open(f"{address}/village")
+
+
+def test_a_real_server_is_asked_where_there_is_one(tmp_path: Path) -> None:
+    assert store("server", tmp_path).collections() is not None  # the tests above run on it too
