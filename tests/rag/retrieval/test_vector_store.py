@@ -77,7 +77,7 @@ def test_more_is_proposed_until_nothing_better_can_be_missed(monkeypatch: pytest
     counts = count(law(), SPLIT)
     keyword = BM25.build(counts, BM25Settings(), Mask(law()), SPLIT)
     scores = np.maximum(keyword.scores("mur"), 0).astype(np.float64)
-    best = int(np.argmax(scores))
+    best = keyword.search(["mur"], 1)[0].positions[0]
     worse = scores.copy()
     worse[best] *= math.exp(-2)  # as if a store undervalued the best one
     poor = Poor(worse, 2.0)
