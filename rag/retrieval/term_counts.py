@@ -172,17 +172,17 @@ class Postings(NamedTuple):
     def of_terms(self, terms: Ints, positions: Ints) -> Doubles:
         """Return what each term adds to the articles at some positions, (n_terms, n); nan where it is not.
 
-        Each term's postings come in the order of articles: all are searched side by side, by halves.
+        Each term's postings come in the order of articles, and are searched by halves.
         """
-        low = np.repeat(self.indptr[terms][:, None], len(positions), axis=1).astype(np.int64)
-        end = self.indptr[terms + 1][:, None]
-        high = np.broadcast_to(end, low.shape)
-        while (low < high).any():
-            middle = (low + high) >> 1
-            before = (self.indices.take(middle, mode="clip") < positions) & (low < high)
-            low, high = np.where(before, middle + 1, low), np.where(before, high, middle)
-        held = (low < end) & (self.indices.take(low, mode="clip") == positions)
-        return np.where(held, self.data.take(low, mode="clip"), np.nan).astype(np.float64)
+        found = np.full((len(terms), len(positions)), np.nan)
+        wanted = positions.astype(self.indices.dtype)  # else numpy would copy the postings to widen them
+        for row, begin, end in zip(found, self.indptr[terms], self.indptr[terms + 1], strict=True):
+            own = self.indices[begin:end]
+            if len(own):
+                at = own.searchsorted(wanted).clip(max=len(own) - 1)
+                held = own[at] == wanted
+                row[held] = self.data[begin:end][at[held]]
+        return found
 
     def sums(self, ids: Ints, n_articles: int) -> Doubles:
         """Return what the terms add to each article, (n_articles,)."""

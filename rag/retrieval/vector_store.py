@@ -68,7 +68,7 @@ def first(
     depth = k + SPARE
     while True:
         positions, sums = ask(depth)
-        ranking = score(positions[positions >= 0])
+        ranking = score(np.sort(positions[positions >= 0]))  # what is read then lies in order
         if len(positions) < depth:
             return ranking
         if len(ranking) == k and most(float(sums[-1])) + 2 * 10.0**-DECIMALS < ranking.scores[-1]:
@@ -191,6 +191,7 @@ class StoredDense(Dense):
 
     def _nearest(self, vectors: Floats, k: int, where: Filter | None) -> list[Ranking]:
         k = min(k, len(self.order.ids))
+        faiss.omp_set_num_threads(1)  # a few hundred vectors are read: starting threads costs more
         return [self._first(vector, k, where) if vector.any() else EMPTY for vector in vectors]
 
     def _first(self, vector: Floats, k: int, where: Filter | None) -> Ranking:

@@ -31,7 +31,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training.benchmark import asking, encoder, flame, fusion, graph, growth, neural, peers, update
+from training.benchmark import asking, encoder, flame, fusion, graph, growth, neural, peers, qdrant, update
 from training.benchmark.timing import mebibytes, milliseconds
 from training.pages.serving import served
 from training.pages.speed import BROWSERS, chromium
@@ -66,6 +66,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "neural": ("--neural", lambda: neural.measure(say)),
         "peers": ("--peers", lambda: peers.measure(parsed.peers, say, typed, parsed.output)),
         "page": ("--page", _page),
+        "qdrant": (
+            "--qdrant INDEX",
+            lambda: qdrant.measure(parsed.qdrant, parsed.articles, parsed.output, say, typed),
+        ),
         "growth": ("--growth PATH", lambda: _grow(parsed, typed)),
     }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
@@ -94,15 +98,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="law that is made larger: built, opened and asked; 1 if a million articles cost too much",
     )
     top.add_argument("--sizes", type=int, nargs="+", default=growth.SIZES, metavar="N", help="of --growth")
+    help_text = "indexes in this process beside the same in a vector store, which must say the same"
+    top.add_argument("--qdrant", nargs="+", metavar="INDEX", help=help_text)
+    help_text = "--qdrant builds law at a PATH that is made so large, and compares that"
+    top.add_argument("--articles", type=int, metavar="N", help=help_text)
     top.add_argument("--vectors", default="flat", help="of the indexes that --growth builds")
-    output_help = "where --peers or --growth writes its figures as JSON, --flame its drawing as SVG"
+    output_help = "where --peers, --growth or --qdrant writes its figures as JSON, --flame its drawing as SVG"
     top.add_argument("--output", type=Path, metavar="FILE", help=output_help)
     parsed = top.parse_args(arguments)
     wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name) not in (None, False)]
     if not wanted:
         top.error(f"nothing to measure: give one of {', '.join(option for option, _ in ways.values())}")
-    if parsed.output is not None and (parsed.peers, parsed.growth, parsed.flame) == (None, None, None):
-        top.error("--output is of --peers, --growth and --flame: give one of them")
+    ways_out = (parsed.peers, parsed.growth, parsed.qdrant, parsed.flame)
+    if parsed.output is not None and ways_out == (None,) * len(ways_out):
+        top.error("--output is of --peers, --growth, --qdrant and --flame: give one of them")
     if parsed.flame is not None and parsed.output is None:
         top.error("--flame draws into a file: give --output FILE.svg")
     try:

@@ -79,7 +79,7 @@ def measure(index: str | None, former: Path | None, *, fused: bool = False) -> I
         PandectError: a version fails.
         RankingDiffers: it shows other articles than this one.
     """
-    questions = _questions(index)
+    questions = read_questions(index)
     if len(questions) <= WARM:
         raise BadInput(f"{len(questions)} questions: give an index of law with more than {WARM} questions")
     here = Path(__file__).resolve().parents[2]
@@ -106,10 +106,11 @@ def difference(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) ->
     return ""
 
 
-def _questions(index: str | None) -> list[str]:
+def read_questions(index: str | None, most: int = QUESTIONS + WARM) -> list[str]:
+    """Return questions to ask an index, each text once: test questions of the one that ships."""
     folder, _ = locate(index)
     given = read_test_questions(folder) if folder == builtin() else read(folder / "corpus").questions
-    return list(dict.fromkeys(question.text for question in given))[: QUESTIONS + WARM]
+    return list(dict.fromkeys(question.text for question in given))[:most]
 
 
 def _run(checkout: Path, wanted: Mapping[str, Any]) -> Asked:
@@ -149,7 +150,7 @@ def _table(versions: Mapping[str, Asked], count: int) -> Iterator[str]:
 
 def profile(index: str | None, seconds: float) -> None:
     """Ask and explain again and again, for a profiler that watches this process (`py-spy record`)."""
-    questions, engine = _questions(index), open_index(index)
+    questions, engine = read_questions(index), open_index(index)
     engine.warm()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:

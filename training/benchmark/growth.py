@@ -175,10 +175,10 @@ def _measured(scratch: Path, questions: Sequence[str], size: int, options: Seque
     home = scratch / "home"
     start = time.perf_counter()
     command = ["-m", "indexes", "import", str(scratch / "law"), "--name", NAME, "--build", *options]
-    peak = _run(home, command)[1]
+    peak = run_python(home, command)[1]
     seconds = time.perf_counter() - start
     asked = json.dumps(questions)
-    cold, warm = (json.loads(_run(home, ["-m", __name__, way], asked)[0]) for way in ("cold", "warm"))
+    cold, warm = (json.loads(run_python(home, ["-m", __name__, way], asked)[0]) for way in ("cold", "warm"))
     [version] = (path for path in (home / "indexes" / NAME).iterdir() if path.is_dir())
     disk = sum(path.stat().st_size for path in version.rglob("*") if path.is_file())
     return Growth(
@@ -187,7 +187,7 @@ def _measured(scratch: Path, questions: Sequence[str], size: int, options: Seque
     )  # fmt: skip
 
 
-def _run(home: Path, command: Sequence[str], given: str = "") -> tuple[str, int]:
+def run_python(home: Path, command: Sequence[str], given: str = "") -> tuple[str, int]:
     """Run Python in a process of its own; return what it printed, and its peak of memory in bytes."""
     root = str(Path(__file__).resolve().parents[2])
     paths = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))

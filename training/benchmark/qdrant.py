@@ -1,0 +1,191 @@
+"""An index in this process beside the same in a vector store: they must say the same; what each takes.
+
+Each has a process of its own, in one run. The first ten answers and both lists that fusion looks at must be
+the same, scores and all. What the store's own sums would have given is told too: how far they are off, and
+which first ten would differ for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from indexes.qdrant.engines import connect
+from indexes.qdrant.upload import upload
+from indexes.sources import registry
+from indexes.store.atomic import replacing
+from indexes.store.manifest import machine, read
+from indexes.store.open_index import open_index
+from indexes.store.paths import locate
+from rag.retrieval.hybrid import DEPTH
+from rag.retrieval.vector_store import StoredBM25, StoredExpandedBM25
+from rag.types import Ranking
+from training.benchmark import growth
+from training.benchmark.asking import read_questions
+from training.benchmark.peers import RankingDiffers
+from training.benchmark.timing import Act, Cost, in_subprocess
+from training.eval.report import commit
+from training.tables.markdown import head, row
+
+QUESTIONS = 500
+FIRST = 10
+COLUMNS = (
+    "law",
+    "articles",
+    "ranked by",
+    "ready in",
+    "memory",
+    "answer: p50",
+    "p95",
+    "by the clock: p50",
+    "p95",
+)
+
+
+class Sums(NamedTuple):
+    """What a store's own sums of one question's terms are, against ours."""
+
+    off: float  # the largest relative difference
+    same: bool  # whether they give the same first ten
+    gap: float  # where they do not: how far apart the scores are that changed places
+
+
+def measure(
+    names: Sequence[str],
+    articles: int | None,
+    output: Path | None,
+    say: Callable[[str], object],
+    command: str,
+) -> None:
+    """Say a table for each index, or for law at a path that is grown to so many articles and built.
+
+    Raises:
+        RankingDiffers: an answer from the store is another one; the figures are written all the same.
+    """
+    laws, differences = [], 0
+    say("\n".join(head(COLUMNS)))
+    for name in names:
+        with tempfile.TemporaryDirectory() as scratch:
+            index, questions = name, None
+            if articles is not None:
+                index, questions = _grown(Path(name), articles, Path(scratch))
+            law = _compared(index, questions or read_questions(index, QUESTIONS), Path(scratch), say)
+        laws.append(law)
+        differences += law["differing_answers"] + law["differing_lists"]
+    if output is not None:
+        made = {"kind": "qdrant", "command": command, "commit": commit(), "machine": machine(), "laws": laws}
+        with replacing(output) as part:
+            part.write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if differences:
+        raise RankingDiffers(f"{differences} answers or lists from the store are not those of the index")
+
+
+def _grown(path: Path, articles: int, scratch: Path) -> tuple[str, list[str]]:
+    questions = growth.write(registry.law(path), articles, scratch / "law", seed=0)
+    os.environ["PANDECT_HOME"] = str(scratch / "home")
+    command = ["-m", "indexes", "import", str(scratch / "law"), "--name", growth.NAME, "--build"]
+    growth.run_python(scratch / "home", command)
+    return growth.NAME, questions[1:]
+
+
+def _compared(
+    index: str, questions: Sequence[str], scratch: Path, say: Callable[[str], object]
+) -> Mapping[str, Any]:
+    folder, cure = locate(index)
+    manifest, address = read(folder, cure), f"qdrant+edge://{scratch / 'store'}"
+
+    def bring() -> list[Act]:
+        upload(folder, manifest, cure, connect(address))
+        return [lambda: 0.0]
+
+    begun = time.perf_counter()
+    brought = in_subprocess("upload", bring)
+    seconds = time.perf_counter() - begun
+    size = sum(path.stat().st_size for path in (scratch / "store").rglob("*") if path.is_file())
+    here, there = (
+        in_subprocess(place, partial(_acts, place, questions), _read)
+        for place in (index, f"{address}/{manifest.name}")
+    )
+    n = len(questions)
+    law: dict[str, Any] = {"name": manifest.name, "articles": manifest.corpus["articles"], "questions": n}
+    for way, cost in (("this process", here), ("qdrant-edge", there)):
+        law[way] = figures = _figures(cost, n)
+        ms = [f"{figures[key]:.1f} ms" for key in ("p50_ms", "p95_ms", "wall_p50_ms", "wall_p95_ms")]
+        cells = (f"{figures['ready_s']:.1f} s", f"{figures['grown_bytes'] / 1e6:,.0f} MB", *ms)
+        say(row([law["name"], f"{law['articles']:,}", way, *cells]))
+    one, other = here.found, there.found
+    sums = [of for of in other[2 * n :] if of is not None]
+    gaps = [of.gap for of in sums if not of.same]
+    law |= {
+        "upload_s": seconds,
+        "upload_core_s": brought.built,
+        "upload_grown_bytes": brought.grown,
+        "store_bytes": size,
+        "differing_answers": sum(a != b for a, b in zip(one[:n], other[:n], strict=True)),
+        "differing_lists": sum(a != b for a, b in zip(one[n : 2 * n], other[n : 2 * n], strict=True)),
+        "store_alone_same": len(sums) - len(gaps),
+        "store_alone_off": max((of.off for of in sums), default=0.0),
+        "store_alone_gap": max(gaps, default=0.0),
+    }
+    say(
+        f"\n{law['name']}: {seconds:.0f} s to upload, {brought.grown / 1e6:,.0f} MB of memory, "
+        f"{size / 1e6:,.0f} MB on disk; "
+        f"{law['differing_answers']} of {n} first {FIRST} and {law['differing_lists']} of {n} pairs of "
+        f"{DEPTH:,} differ. By its own sums alone, off by {law['store_alone_off']:.1e} at most, "
+        f"{law['store_alone_same']} of {len(sums)} would be the same, the others by scores "
+        f"{law['store_alone_gap']:.1e} apart at most.\n"
+    )
+    return law
+
+
+def _figures(cost: Cost, n: int) -> dict[str, float]:
+    quantiles = [np.quantile(times[:n] * 1000, (0.5, 0.95)).tolist() for times in (cost.cores, cost.wall)]
+    (p50, p95), (wall_p50, wall_p95) = quantiles
+    return {
+        "ready_s": cost.built, "grown_bytes": cost.grown,
+        "p50_ms": p50, "p95_ms": p95, "wall_p50_ms": wall_p50, "wall_p95_ms": wall_p95,
+    }  # fmt: skip
+
+
+def _acts(place: str, questions: Sequence[str]) -> list[Act]:
+    """Return for each question: its answer, then the lists of each, then what the store's sums are."""
+    engine = open_index(place)
+    engine.warm()
+    searcher = engine.searcher
+    words = searcher.expanded or searcher.keyword
+
+    def answer(question: str) -> Any:  # noqa: ANN401
+        return [(shown.article.id, shown.score) for shown in engine.ask(question, k=FIRST).shown]
+
+    def lists(question: str) -> list[Ranking]:
+        parts = [words, *([searcher.meaning] if searcher.meaning is not None else [])]
+        return [part.search([question], DEPTH)[0] for part in parts]
+
+    def sums(question: str) -> Sums | None:
+        if not isinstance(words, StoredBM25 | StoredExpandedBM25):
+            return None
+        weights = words.weights_of(question)
+        if not weights:
+            return None
+        at, found = words.candidates.by_terms(weights, FIRST, None)
+        ours, exact = words.search([question], FIRST)[0], words.scores_at(question, at).astype(np.float64)
+        gap = float(np.abs(np.sort(exact)[::-1] - ours.scores).max())
+        gap = max(gap, float(np.maximum(exact[1:] - exact[:-1], 0).max(initial=0)))
+        return Sums(float((np.abs(found - exact) / exact).max()), at.tolist() == ours.positions.tolist(), gap)
+
+    return [partial(act, question) for act in (answer, lists, sums) for question in questions]
+
+
+def _read(found: Any) -> Any:  # noqa: ANN401
+    """Return what is compared: of long lists a hash, which a process can hand over."""
+    if isinstance(found, list) and found and isinstance(found[0], Ranking):
+        return [hash((tuple(each.ids), each.scores.tobytes())) for each in found]
+    return found
