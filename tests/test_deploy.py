@@ -55,6 +55,19 @@ def test_the_image_copies_what_is_there_and_runs_as_nobody() -> None:
     assert not re.search(r"\bCOPY \. ", "\n".join(final))
 
 
+def test_a_point_lies_on_two_of_three_nodes_that_find_each_other() -> None:
+    services = read_yaml("qdrant.yaml")["services"]
+    nodes = {name: each for name, each in services.items() if name.startswith("qdrant-")}
+
+    assert len(nodes) == 3
+    assert {volume.partition(":")[0] for each in nodes.values() for volume in each["volumes"]} == set(nodes)
+    assert {
+        each["environment"]["QDRANT__STORAGE__COLLECTION__REPLICATION_FACTOR"] for each in nodes.values()
+    } == {"2"}
+    assert all(f"http://{name}:6335" in each["command"] for name, each in nodes.items())
+    assert services.keys() - nodes.keys() < read_yaml("compose.yaml")["services"].keys()
+
+
 def test_every_container_is_shut_in_and_asked_how_it_is() -> None:
     services = read_yaml("compose.yaml")["services"]
 

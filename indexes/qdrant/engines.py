@@ -108,6 +108,8 @@ def connect(address: str) -> VectorStore:
         BadInput: it is no such address.
         MissingExtra: the engine is not installed.
     """
+    if "@" in address:  # it may hold a password, and is not repeated
+        raise BadInput("the address of a store holds no name or password: set PANDECT_QDRANT_KEY")
     try:
         parts = urlsplit(address)
         port = parts.port or PORT

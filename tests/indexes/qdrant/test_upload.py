@@ -240,6 +240,7 @@ def test_commands_say_what_they_did(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("qdrant://host:port/village", "give qdrant"),
         ("qdrant+edge:///nowhere/at/all/village", "no index named 'village'"),
         ("qdrant+edge:///village", "give qdrant"),
+        ("qdrant://me:secret@host/village", "^the address of a store holds no name or password"),
         ("qdrant://127.0.0.1:1/village", "127.0.0.1:1"),
     ],
 )
