@@ -57,4 +57,7 @@ def fill(
     stored.create(collection, made.dim, graph=made.graph)
     stored.upsert(collection, list(made.points(range(len(made.ids)))))
     stored.finish(collection)
-    return StoreCandidates(stored, collection, keyword.order, abs(math.log(stale)))
+    found = StoreCandidates(stored, collection, keyword.order, abs(math.log(stale)))
+    if isinstance(stored, ServerStore):
+        weakref.finalize(found, stored.delete, collection)
+    return found

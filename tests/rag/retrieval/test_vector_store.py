@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,8 @@ from rag.retrieval.translation_model import Pair, TranslationModel
 from rag.retrieval.vector_store import StoredBM25, StoredDense, StoredExpandedBM25, dimension
 from rag.types import Doubles, Filter, Floats, Ints, Question
 from tests.fakes.law.law import SPLIT, law, random_encoder
+from tests.fakes.ranking.features import CUT, LAW, asked, evidence_of
+from tests.fakes.ranking.features import QUESTIONS as ANNOTATED
 from tests.fakes.ranking.stores import fill, store
 
 QUESTIONS = ["bail loyer", "mur mur arbre voisin", "dette enfant clause3", "bail", "mariage", "nothing known"]
@@ -90,3 +92,15 @@ def test_more_is_proposed_until_nothing_better_can_be_missed(monkeypatch: pytest
 def test_a_term_of_the_law_has_a_dimension_of_its_own() -> None:
     assert dimension("mur") == dimension("mur") != dimension("mur", of_law=True)
     assert 0 <= dimension("\ud800") < 2**32
+
+
+def test_a_learned_fusion_sees_the_same_features(tmp_path: Path) -> None:
+    evidence = evidence_of()
+    counts = count(LAW, CUT).with_questions(ANNOTATED, CUT.terms)
+    candidates = fill(store("edge", tmp_path), evidence.keyword, counts, dense=evidence.meaning)
+    keyword = StoredBM25(evidence.keyword, candidates, "lucene")
+    stored = replace(evidence, keyword=keyword, meaning=StoredDense(evidence.meaning, candidates))
+    for question in ("loyer caution", "mur haie", "vol", "unheard"):
+        one, other = asked(stored, question), asked(evidence, question)
+        assert one.positions.tolist() == other.positions.tolist()
+        assert one.features.tobytes() == other.features.tobytes()
