@@ -148,20 +148,28 @@ def _extra(module: str) -> Iterator[None]:
         raise MissingExtra(f"{module} is not installed: {install_hint('qdrant')}") from error
 
 
-def conditions(where: Filter | None) -> list[tuple[str, list[str] | tuple[str, int]]]:
-    """Return what a payload must be to pass: a field, and one of some texts, or a bound and a day."""
-    if where is None:
-        return []
-    found: list[tuple[str, list[str] | tuple[str, int]]] = []
-    if where.codes:
-        found.append(("code", sorted(where.codes)))
-    for field, allowed in (("law_type", where.law_types), ("region", where.regions)):
-        if allowed:
-            found.append((field, sorted({*allowed, ""})))  # one that tells none is never shut out
+def _filter(lib: Any, range_: Any, where: Filter | None) -> Any:  # noqa: ANN401
+    """Return what a payload must be to pass, in an engine's own words; None where all may."""
+    where = where or Filter()
+    texts = {"code": where.codes, "law_type": where.law_types, "region": where.regions}
+    must = [
+        # one that tells no law type or region is never shut out by it
+        lib.FieldCondition(key=field, match=lib.MatchAny(any=[*sorted(wanted), *([""] * (field != "code"))]))
+        for field, wanted in texts.items()
+        if wanted
+    ]
     if where.in_force_on is not None:
         day = where.in_force_on.toordinal()
-        found += [("valid_from", ("lte", day)), ("valid_to", ("gt", day))]
-    return found
+        must += [
+            lib.FieldCondition(key="valid_from", range=range_(lte=day)),
+            lib.FieldCondition(key="valid_to", range=range_(gt=day)),
+        ]
+    return lib.Filter(must=must) if must else None
+
+
+def _vectors(lib: Any, of: Point) -> dict[str, Any]:  # noqa: ANN401
+    words = lib.SparseVector(indices=list(of.words), values=list(of.words.values()))
+    return {WORDS: words, MEANING: list(of.meaning)} if of.meaning else {WORDS: words}
 
 
 def _found(points: Iterable[Any]) -> tuple[Ids, Doubles]:
@@ -190,20 +198,16 @@ class EdgeStore:
         self._opening = threading.Lock()
 
     def aliases(self) -> Mapping[str, str]:
-        """Return name -> collection."""
         found: dict[str, str] = self._read(self.root / "aliases.json") or {}
         return found
 
     def switch(self, alias: str, collection: str) -> None:
-        """Let a name point to a collection, in one step."""
         self._write(self.root / "aliases.json", {**self.aliases(), alias: collection})
 
     def collections(self) -> list[str]:
-        """Return the collections, sorted."""
         return sorted(p.name for p in self.root.glob("*") if p.is_dir() and not p.name.startswith("."))
 
     def create(self, collection: str, dim: int | None, *, graph: bool) -> None:
-        """Create one for vectors of this length, with or without a graph of neighbours."""
         q = self._q
         place = self.root / collection / "shard"
         place.mkdir(parents=True)
@@ -220,7 +224,6 @@ class EdgeStore:
         self._call(shard.flush)
 
     def clone(self, source: str, collection: str) -> bool:
-        """Copy the folder of another."""
         part = self.root / f".{collection}.part"
         shutil.rmtree(part, ignore_errors=True)
         shutil.copytree(self.root / source, part, ignore=shutil.ignore_patterns("about.json"))
@@ -228,22 +231,18 @@ class EdgeStore:
         return True
 
     def delete(self, collection: str) -> None:
-        """Delete one."""
         if (shard := self._open.pop(collection, None)) is not None:
             shard.close()
         delete(self.root / collection)
 
     def about(self, collection: str) -> About | None:
-        """Return what was written of a collection; None where nothing was, or it is not there."""
         found: About | None = self._read(self.root / collection / "about.json")
         return found
 
     def describe(self, collection: str, about: About) -> None:
-        """Write what a collection holds."""
         self._write(self.root / collection / "about.json", about)
 
     def fingerprints(self, collection: str) -> Mapping[int, int]:
-        """Return the fingerprints of the points that were flushed, by id."""
         file = self.root / collection / "flushed"
         pairs = np.fromfile(file, dtype=np.uint64) if file.exists() else np.zeros(0, np.uint64)
         whole = pairs[: len(pairs) // 2 * 2].tolist()
@@ -251,25 +250,18 @@ class EdgeStore:
         return {id_: fingerprint for id_, fingerprint in found.items() if fingerprint}
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
-        """Write points; `FLUSHED` of them at a time are safe, and all when `finish` returns."""
         q = self._q
-
-        def point(of: Point) -> Any:  # noqa: ANN401
-            vectors = {WORDS: q.SparseVector(list(of.words), list(of.words.values()))}
-            return q.Point(of.id, vectors | ({MEANING: of.meaning} if of.meaning else {}), of.payload)
-
+        written = [q.Point(each.id, _vectors(q, each), each.payload) for each in points]
         self._update(
-            collection, q.UpdateOperation.upsert_points([point(each) for each in points]),
+            collection, q.UpdateOperation.upsert_points(written),
             [number for each in points for number in (each.id, each.fingerprint)],
         )  # fmt: skip
 
     def remove(self, collection: str, ids: Sequence[int]) -> None:
-        """Remove points."""
         gone = [number for id_ in ids for number in (id_, 0)]
         self._update(collection, self._q.UpdateOperation.delete_points(list(ids)), gone)
 
     def finish(self, collection: str) -> int:
-        """Arrange what was written for search, and return how many points there are."""
         shard = self._shard(collection)
         self._flush(collection)
         while self._call(shard.optimize):
@@ -280,23 +272,14 @@ class EdgeStore:
     def search(
         self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
     ) -> tuple[Ids, Doubles]:
-        """Return ids and inner products of the first n points that hold the query's vector and pass."""
         q = self._q
-
-        def condition(field: str, value: list[str] | tuple[str, int]) -> Any:  # noqa: ANN401
-            if isinstance(value, list):
-                return q.FieldCondition(field, match=q.MatchAny(value))
-            return q.FieldCondition(field, range=q.RangeFloat(**{value[0]: value[1]}))
-
         if isinstance(query, Mapping):
             nearest = q.Query.Nearest(q.SparseVector(list(query), list(query.values())), using=WORDS)
         else:
             nearest = q.Query.Nearest(query.tolist(), using=MEANING)
-        must = [condition(*each) for each in conditions(where)]
         request = q.QueryRequest(
-            n, query=nearest, filter=q.Filter(must=must) if must else None,
-            params=q.SearchParams(exact=exact),
-        )  # fmt: skip
+            n, query=nearest, filter=_filter(q, q.RangeFloat, where), params=q.SearchParams(exact=exact)
+        )
         return _found(self._call(self._shard(collection).query, request))
 
     def _update(self, collection: str, operation: object, marks: Sequence[int]) -> None:
@@ -353,22 +336,18 @@ class ServerStore:
         self._client, self._m, self._address = client, models, address
 
     def aliases(self) -> Mapping[str, str]:
-        """Return name -> collection."""
         return {each.alias_name: each.collection_name for each in self._call("get_aliases").aliases}
 
     def switch(self, alias: str, collection: str) -> None:
-        """Let a name point to a collection, in one step."""
         m = self._m
         new = m.CreateAliasOperation(create_alias=m.CreateAlias(collection_name=collection, alias_name=alias))
         old = m.DeleteAliasOperation(delete_alias=m.DeleteAlias(alias_name=alias))
         self._call("update_collection_aliases", [old, new] if alias in self.aliases() else [new])
 
     def collections(self) -> list[str]:
-        """Return the collections, sorted."""
         return sorted(each.name for each in self._call("get_collections").collections)
 
     def create(self, collection: str, dim: int | None, *, graph: bool) -> None:
-        """Create one for vectors of this length, with or without a graph of neighbours."""
         m = self._m
         self._call(
             "create_collection",
@@ -382,27 +361,22 @@ class ServerStore:
                 self._call("create_payload_index", collection, field, field_schema=kind)
 
     def clone(self, source: str, collection: str) -> bool:
-        """Return False: a server copies no collection of its own."""
         return False
 
     def delete(self, collection: str) -> None:
-        """Delete one."""
         self._call("delete_collection", collection)
 
     def about(self, collection: str) -> About | None:
-        """Return what was written of a collection; None where nothing was, or it is not there."""
         if collection not in self.collections():
             return None
         found = self._call("retrieve", collection, [ABOUT], with_payload=True)
         return dict(found[0].payload["about"]) if found else None
 
     def describe(self, collection: str, about: About) -> None:
-        """Write what a collection holds."""
         point = self._m.PointStruct(id=ABOUT, vector={}, payload={"about": about})
         self._call("upsert", collection, [point], wait=True)
 
     def fingerprints(self, collection: str) -> Mapping[int, int]:
-        """Return the fingerprints of all points, by id."""
         found: dict[int, int] = {}
         offset = None
         while True:
@@ -414,39 +388,28 @@ class ServerStore:
                 return found
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
-        """Write points; they are safe when this returns."""
         m = self._m
-
-        def point(of: Point) -> object:
-            words = m.SparseVector(indices=list(of.words), values=list(of.words.values()))
-            vectors = {WORDS: words} | ({MEANING: list(of.meaning)} if of.meaning else {})
-            return m.PointStruct(
-                id=of.id, vector=vectors, payload={**of.payload, "fingerprint": of.fingerprint}
+        written = [
+            m.PointStruct(
+                id=each.id,
+                vector=_vectors(m, each),
+                payload={**each.payload, "fingerprint": each.fingerprint},
             )
-
-        self._call("upsert", collection, [point(each) for each in points], wait=True)
+            for each in points
+        ]
+        self._call("upsert", collection, written, wait=True)
 
     def remove(self, collection: str, ids: Sequence[int]) -> None:
-        """Remove points."""
         self._call("delete", collection, list(ids), wait=True)
 
     def finish(self, collection: str) -> int:
-        """Return how many points there are; the server arranges them by itself."""
         return int(self._call("count", collection, exact=True).count) - 1  # less the one that says what it is
 
     def search(
         self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
     ) -> tuple[Ids, Doubles]:
-        """Return ids and inner products of the first n points that hold the query's vector and pass."""
         m = self._m
-
-        def condition(field: str, value: list[str] | tuple[str, int]) -> object:
-            if isinstance(value, list):
-                return m.FieldCondition(key=field, match=m.MatchAny(any=value))
-            return m.FieldCondition(key=field, range=m.Range(**{value[0]: value[1]}))
-
         words = isinstance(query, Mapping)
-        must = [condition(*each) for each in conditions(where)]
         answer = self._call(
             "query_points",
             collection,
@@ -455,7 +418,7 @@ class ServerStore:
             else query.tolist(),
             using=WORDS if words else MEANING,
             limit=n,
-            query_filter=m.Filter(must=must) if must else None,
+            query_filter=_filter(m, m.Range, where),
             search_params=m.SearchParams(exact=True) if exact and not words else None,  # words always are
             with_payload=False,
         )

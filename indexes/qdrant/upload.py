@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,7 +32,7 @@ from rag.retrieval.bm25 import BM25, PRECEDING, BM25Settings, term_scores
 from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
 from rag.retrieval.vector_store import dimension
-from rag.types import Ints, Progress, no_progress
+from rag.types import Floats, Ints, Progress, no_progress
 
 BATCH = 500  # points
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds before a batch is tried again
@@ -46,22 +47,27 @@ class Contents:
     ids: np.ndarray  # (n,) uint64
     words: sp.csr_array  # (n, n_dimensions) float32
     dimensions: Ints  # (n_dimensions,)
-    vectors: Callable[[int], list[float]] | None
+    vectors: Callable[[Ints], Floats] | None  # of some rows, (n, dim)
     payloads: Callable[[int], dict[str, str | int]]
     dim: int | None
     graph: bool
 
-    def points(self, rows: Sequence[int]) -> Iterator[Point]:
-        """Yield the points of some articles."""
+    def points(self, rows: range, stored: Mapping[int, int] = MappingProxyType({})) -> Iterator[Point]:
+        """Yield the points of some articles, less those whose fingerprint is stored."""
         begins, indices, weights = self.words.indptr, self.words.indices, self.words.data
+        vectors = self.vectors(np.arange(rows.start, rows.stop)) if self.vectors is not None else None
         for row in rows:
             own = slice(int(begins[row]), int(begins[row + 1]))
-            words = dict(zip(self.dimensions[indices[own]].tolist(), weights[own].tolist(), strict=True))
-            vector = self.vectors(row) if self.vectors is not None else None
-            payload = self.payloads(row)
-            said = json.dumps([words, vector, payload]).encode()
-            fingerprint = int.from_bytes(blake2b(said, digest_size=8).digest(), "big") >> 1 or 1
-            yield Point(int(self.ids[row]), words, vector, payload, fingerprint)
+            words = self.dimensions[indices[own]], weights[own]  # ascending: so alike in every version
+            vector = vectors[row - rows.start] if vectors is not None else None
+            payload, id_ = self.payloads(row), int(self.ids[row])
+            said = blake2b(json.dumps(payload).encode(), digest_size=8)
+            for part in (*words, vector):
+                said.update(part.tobytes() if part is not None else b"")
+            fingerprint = int.from_bytes(said.digest(), "big") >> 1 or 1
+            if stored.get(id_) != fingerprint:
+                weighted = dict(zip(*(part.tolist() for part in words), strict=True))
+                yield Point(id_, weighted, None if vector is None else vector.tolist(), payload, fingerprint)
 
 
 def read_counts(
@@ -129,7 +135,7 @@ def contents(
         return Contents(ids, words, dimensions, None, payload, None, graph=False)
     index: Any = meaning.index
     return Contents(
-        ids, words, dimensions, lambda row: index.reconstruct(row).tolist(), payload, index.d,
+        ids, words, dimensions, index.reconstruct_batch, payload, index.d,
         graph=hasattr(index, "hnsw"),
     )  # fmt: skip
 
@@ -226,7 +232,7 @@ def _write(
     total, written = len(made.ids), 0
     for begin in range(0, total, BATCH):
         rows = range(begin, min(begin + BATCH, total))
-        changed = [point for point in made.points(rows) if stored.get(point.id) != point.fingerprint]
+        changed = list(made.points(rows, stored))
         if changed:
             _patiently(partial(store.upsert, collection, changed), pauses)
         written += len(changed)
