@@ -139,9 +139,9 @@ def _compared(
         f"\n{law['name']}: {seconds:.0f} s to upload, {brought.grown / 1e6:,.0f} MB of memory, "
         f"{size / 1e6:,.0f} MB on disk; "
         f"{law['differing_answers']} of {n} first {FIRST} and {law['differing_lists']} of {n} pairs of "
-        f"{DEPTH:,} differ. By its own sums alone, off by {law['store_alone_off']:.1e} at most, "
-        f"{law['store_alone_same']} of {len(sums)} would be the same, the others by scores "
-        f"{law['store_alone_gap']:.1e} apart at most.\n"
+        f"{DEPTH:,} differ. The store's own sums are off by {law['store_alone_off']:.1e} at most; by them "
+        f"alone {law['store_alone_same']} of {len(sums)} lists of words would begin with the same {FIRST}"
+        + (f", the others by scores {law['store_alone_gap']:.1e} apart at most.\n" if gaps else ".\n")
     )
     return law
 

@@ -1,0 +1,49 @@
+"""An index beside the same in a vector store: what is compared, and that a difference is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rag.retrieval.vector_store import StoredBM25
+from rag.types import Floats, Ints
+from tests.fakes.law.corpus import FIT, VILLAGE, install
+from training.benchmark.__main__ import main
+from training.benchmark.qdrant import COLUMNS
+
+pytestmark = pytest.mark.slow  # each way has a process of its own
+pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
+
+
+@pytest.fixture(autouse=True)
+def village(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    install(VILLAGE, settings=FIT)
+
+
+def test_both_ways_are_measured_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--qdrant", "village", "--output", str(tmp_path / "made.json")]) == 0
+    [law] = json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))["laws"]
+    assert (law["articles"], law["questions"]) == (len(VILLAGE.articles), len(VILLAGE.questions))
+    assert (law["differing_answers"], law["differing_lists"]) == (0, 0)
+    assert 0 < law["store_alone_off"] < 1e-6  # sums in single precision
+    assert law["qdrant-edge"]["p95_ms"] >= law["qdrant-edge"]["p50_ms"] > 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"| {' | '.join(COLUMNS)} |")
+    assert "0 of 5 first 10" in said
+
+
+def test_an_answer_that_differs_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores_at = StoredBM25.scores_at
+
+    def wrong(self: StoredBM25, question: str, positions: Ints) -> Floats:
+        scores: Floats = scores_at(self, question, positions) + positions.astype("float32")
+        return scores
+
+    monkeypatch.setattr(StoredBM25, "scores_at", wrong)
+    assert main(["--qdrant", "village"]) == 1
+    assert "are not those of the index" in capsys.readouterr().err
