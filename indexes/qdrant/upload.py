@@ -107,18 +107,18 @@ def contents(
     means: dict[str, float],
 ) -> Contents:
     """Return what an index becomes: the terms' weights less their idf, by these means, and the vectors."""
-    own, law = (
-        sp.csr_array(term_scores(counts, of, mean=means[name], rarity=False))
-        for name, of in by_field(settings).items()
-    )
+    of, vocabulary = by_field(settings), counts.vocabulary
+    law = term_scores(counts, of["law"], mean=means["law"], rarity=False)
+    law = law[:, [vocabulary[term] for term in law_terms]]
+    own = sp.csr_array(term_scores(counts, of["all"], mean=means["all"], rarity=False))
     if keyword.sections is not None:
         own = own + _preceding(own, keyword.following)
-    vocabulary = counts.vocabulary
-    law = law[:, [vocabulary[term] for term in law_terms]]
     named = [*map(dimension, vocabulary), *(dimension(term, of_law=True) for term in law_terms)]
     dimensions, column = np.unique(np.array(named, dtype=np.int64), return_inverse=True)
     both = sp.csr_array(sp.hstack([own, law], format="csr"))
-    words = sp.csr_array((both.data, column[both.indices], both.indptr), (both.shape[0], len(dimensions)))
+    del own, law  # of a million articles each takes half a gigabyte
+    indices = column.astype(np.int32)[both.indices]
+    words = sp.csr_array((both.data, indices, both.indptr), (both.shape[0], len(dimensions)))
     words.sum_duplicates()
     words.eliminate_zeros()
     articles, ids = keyword.mask.articles, point_ids(keyword.order.ids)
