@@ -11,7 +11,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from indexes.store.atomic import delete, replacing
+from indexes.store.atomic import delete, held, replacing
 from rag.errors import BadInput, MissingExtra, StoreUnavailable, install_hint
 from rag.types import Doubles, Filter, Floats
 
@@ -185,6 +185,7 @@ class EdgeStore:
     """Qdrant's engine in this process: a folder a collection, read by as many processes as like to.
 
     There is no log of writes: points are safe when they are flushed, and their fingerprints are written then.
+    One process writes to a collection at a time.
     """
 
     def __init__(self, root: Path) -> None:
@@ -196,6 +197,7 @@ class EdgeStore:
         self._open: dict[str, Any] = {}
         self._pending: dict[str, list[int]] = {}  # ids and fingerprints of what is not flushed
         self._opening = threading.Lock()
+        self._writing: dict[str, ExitStack] = {}
 
     def aliases(self) -> Mapping[str, str]:
         found: dict[str, str] = self._read(self.root / "aliases.json") or {}
@@ -233,6 +235,7 @@ class EdgeStore:
     def delete(self, collection: str) -> None:
         if (shard := self._open.pop(collection, None)) is not None:
             shard.close()
+        self._writing.pop(collection, ExitStack()).close()
         delete(self.root / collection)
 
     def about(self, collection: str) -> About | None:
@@ -267,6 +270,7 @@ class EdgeStore:
         while self._call(shard.optimize):
             pass
         self._call(shard.flush)
+        self._writing.pop(collection, ExitStack()).close()
         return int(self._call(shard.count, self._q.CountRequest()))
 
     def search(
@@ -283,6 +287,13 @@ class EdgeStore:
         return _found(self._call(self._shard(collection).query, request))
 
     def _update(self, collection: str, operation: object, marks: Sequence[int]) -> None:
+        if collection not in self._writing:
+            lock = ExitStack()
+            try:
+                lock.enter_context(held(self.root / collection))
+            except BlockingIOError as error:
+                raise StoreUnavailable(f"another process is writing to {collection}: wait for it") from error
+            self._writing[collection] = lock
         self._call(self._shard(collection).update, operation)
         pending = self._pending.setdefault(collection, [])
         pending += marks

@@ -181,6 +181,25 @@ def test_an_upload_that_ends_early_goes_on(tmp_path: Path, monkeypatch: pytest.M
     assert told(opened(folder, failing)) == told(indexes.open("village"))
 
 
+def test_two_processes_do_not_write_to_one_collection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = EdgeStore(tmp_path / "store"), EdgeStore(tmp_path / "store")
+    folder = install()
+    monkeypatch.setattr("indexes.qdrant.upload.BATCH", 4)
+    finish = EdgeStore.finish
+
+    def meet(self: EdgeStore, collection: str) -> int:
+        if self is one:
+            with pytest.raises(StoreUnavailable, match="another process is writing"):
+                other.remove(collection, [1])
+        return finish(self, collection)
+
+    monkeypatch.setattr(EdgeStore, "finish", meet)
+    put(folder, one)
+    other.remove(collection_name(read(folder, "x")), [1])  # it is free again
+
+
 KILLED = """
 import os, signal, sys
 from indexes.__main__ import main

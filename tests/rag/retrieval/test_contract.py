@@ -127,7 +127,7 @@ def bridged(articles: Sequence[Article], folder: Path) -> Retriever:
 
 
 def stored(articles: Sequence[Article], folder: Path, *, kind: str, part: str) -> Retriever:
-    """BM25, its expansion, vectors or both over a vector store, whose weights are three years old."""
+    """BM25, its expansion, vectors or both over a vector store, with weights by a mean length 3 % off."""
     counts, mask = count(articles, SPLIT), Mask(articles)
     counts = counts.with_questions([Question("q", "propriétaire loyer", ("9", "e"))], SPLIT.terms)
     keyword, encoder = BM25.build(counts, BM25Settings(), mask, SPLIT), random_encoder(SPLIT, law())
