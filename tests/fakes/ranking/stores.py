@@ -24,12 +24,17 @@ STORES = ("edge", "client", "server")  # the client imitates a server in memory
 REAL = ("edge", "server") if os.environ.get("QDRANT_URL") else ("edge",)
 
 
+def in_memory(folder: Path) -> Path:
+    """Make a folder in memory, if there is such a place: waiting for the disk is most of a test."""
+    memory = Path("/dev/shm")  # noqa: S108
+    return Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else folder))
+
+
 def store(kind: str, folder: Path) -> VectorStore:
     """Open an empty store; a real server is skipped where QDRANT_URL names none."""
     if kind == "edge":
         pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
-        memory = Path("/dev/shm")  # noqa: S108 - where waiting for the disk is most of a test
-        place = Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else folder))
+        place = in_memory(folder)
         made = EdgeStore(place)
         weakref.finalize(made, shutil.rmtree, place, ignore_errors=True)
         return made

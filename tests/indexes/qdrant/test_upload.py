@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ from rag.engine.engine import Engine
 from rag.errors import BadInput, MissingIndex, PandectError, StaleIndex, StoreUnavailable
 from rag.types import Filter
 from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, edition, install
-from tests.fakes.ranking.stores import REAL, store
+from tests.fakes.ranking.stores import REAL, in_memory, store
 from tests.paths import ROOT
 
 pytestmark = [
@@ -38,6 +39,13 @@ ASKED = (GOAT, "le puits du voisin", "pain brûlé au four", "chien", "de la mus
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    place = in_memory(tmp_path)
+    yield place
+    shutil.rmtree(place)
 
 
 @pytest.fixture(params=("client", *REAL))
@@ -158,17 +166,17 @@ class Failing(EdgeStore):
         super().upsert(collection, points)
 
 
-def test_a_write_that_fails_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_is_tried_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexes.qdrant.upload.BATCH", 4)
-    failing = Failing(tmp_path / "store")
+    failing = Failing(root / "store")
     failing.failures = (2, 3)
     assert put(install(), failing).written == len(VILLAGE.articles)
 
 
-def test_an_upload_that_ends_early_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upload_that_ends_early_goes_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexes.qdrant.upload.BATCH", 4)
     monkeypatch.setattr(engines, "FLUSHED", 1)
-    failing = Failing(tmp_path / "store")
+    failing = Failing(root / "store")
     failing.failures = (3, 4, 5)
     folder = install()
     with pytest.raises(StoreUnavailable, match="no route"):
@@ -181,10 +189,8 @@ def test_an_upload_that_ends_early_goes_on(tmp_path: Path, monkeypatch: pytest.M
     assert told(opened(folder, failing)) == told(indexes.open("village"))
 
 
-def test_two_processes_do_not_write_to_one_collection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = EdgeStore(tmp_path / "store"), EdgeStore(tmp_path / "store")
+def test_two_processes_do_not_write_to_one_collection(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = EdgeStore(root / "store"), EdgeStore(root / "store")
     folder = install()
     monkeypatch.setattr("indexes.qdrant.upload.BATCH", 4)
     finish = EdgeStore.finish
@@ -220,7 +226,9 @@ main(sys.argv[2:])
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flush", [1, 4, 8])  # the last one is that of `finish`
-def test_a_process_that_is_killed_leaves_the_former_version_in_use(tmp_path: Path, flush: int) -> None:
+def test_a_process_that_is_killed_leaves_the_former_version_in_use(
+    tmp_path: Path, root: Path, flush: int
+) -> None:
     address = f"qdrant+edge://{tmp_path / 'store'}"
     former = install(edition(1))
     command = ["qdrant", "upload", "village", "--to", address]
@@ -238,7 +246,7 @@ def test_a_process_that_is_killed_leaves_the_former_version_in_use(tmp_path: Pat
     assert told(engine) == told(indexes.open("village"))
 
 
-def test_commands_say_what_they_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_say_what_they_did(tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     address = f"qdrant+edge://{tmp_path / 'store'}"
     versions = [install(edition(n)).name for n in (1, 2)]
     assert main(["qdrant", "upload", "village", "--to", address]) == 0
@@ -268,7 +276,7 @@ def test_an_address_that_leads_nowhere(address: str, error: str) -> None:
         indexes.open(address)
 
 
-def test_a_version_that_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_version_that_is_not_here(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     address = f"qdrant+edge://{tmp_path / 'store'}"
     folder = install()
     put(folder, connect(address))
