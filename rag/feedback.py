@@ -1,4 +1,6 @@
-"""What people say of the articles they were shown, kept in one SQLite file: only where a host turns it on.
+"""What people say of the articles they were shown: only where a host turns it on.
+
+It is kept in one SQLite file, or in the store that replicas share.
 
 Kept of each word: the day, the index, the articles of the list, which of them is meant, and the reason,
 which is one of a few. The question and a free text are kept where the person ticked the one and wrote the
@@ -20,6 +22,8 @@ from pathlib import Path
 from typing import cast
 
 from rag.errors import BadInput, BadSetting, PandectError
+from rag.shared_state import SharedState, StoreSilent
+from rag.shared_state import from_environment as shared_state
 
 SCHEMA = 1  # PRAGMA user_version; another one is refused, never guessed at
 APPLICATION = 0x50414E44  # "PAND", PRAGMA application_id: no other program's file is written into
@@ -29,6 +33,7 @@ BUSY = 5.0  # seconds to wait for another session's write, which takes a few mil
 LONGEST_QUESTION = 4000  # characters
 LONGEST_COMMENT = 500
 MOST_BYTES = 64 * 2**20  # of the file: some 300,000 words; it never fills a disk
+MOST_SHARED = 100_000  # words in a shared store, whose memory they take
 
 _TABLE = """
 CREATE TABLE word (
@@ -77,16 +82,27 @@ class FeedbackEntry:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """The file, and how long it keeps what."""
+    """The file, and how long it keeps what; with a store that replicas share, what is kept lies there."""
 
     path: Path
     days: int = DAYS
     comments: bool = False  # whether the page offers a free text
+    shared: SharedState | None = None
 
     def __post_init__(self) -> None:
         """Refuse a number of days that keeps nothing, or for ever."""
         if not 1 <= self.days <= MOST_DAYS:
             raise BadInput(f"feedback is kept for {self.days} days: choose 1 to {MOST_DAYS:,}")
+
+    @property
+    def place(self) -> str:
+        """Where it lies, for a message."""
+        return str(self.path) if self.shared is None else self.shared.place
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to read: a file, or the store."""
+        return self.shared is not None or self.path.is_file()
 
     def keep(self, word: FeedbackEntry) -> None:
         """Write one word; what is older than the days goes in the same breath, so that the promise holds.
@@ -100,17 +116,27 @@ class Feedback:
         texts = _text(word.question, LONGEST_QUESTION), _text(comment, LONGEST_COMMENT)
         day, reason = word.day.isoformat(), str(word.reason)
         row = (day, word.index, word.version, shown, word.article_id, reason, *texts)
+        oldest = word.day - timedelta(days=self.days)
+        if self.shared is not None:
+            with _answering():
+                days = word.day.toordinal(), oldest.toordinal()
+                if not self.shared.keep(json.dumps(row, ensure_ascii=False), *days, MOST_SHARED):
+                    raise FeedbackNotSaved(f"{self.place}: {MOST_SHARED:,} words are kept. {_MAKE_ROOM}")
+            return
         with _opened(self.path, make=True) as db, db:
             db.execute(f"INSERT INTO word ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608 - ours
-            oldest = word.day - timedelta(days=self.days)
             query = "SELECT 1 FROM word WHERE day >= ? AND day < ? LIMIT 1"
             if db.execute(query, (oldest.isoformat(), day)).fetchone():
                 _delete(db, oldest)
 
     def words(self) -> Iterator[FeedbackEntry]:
-        """Yield all that is kept, oldest first; without a file of feedback it is `FeedbackNotSaved`."""
-        with _opened(self.path) as db:
-            rows = db.execute(f"SELECT {_COLUMNS} FROM word ORDER BY id").fetchall()  # noqa: S608 - ours
+        """Yield all that is kept, oldest first; without a file or store of it it is `FeedbackNotSaved`."""
+        if self.shared is not None:
+            with _answering():
+                rows = list(map(json.loads, self.shared.words()))
+        else:
+            with _opened(self.path) as db:
+                rows = db.execute(f"SELECT {_COLUMNS} FROM word ORDER BY id").fetchall()  # noqa: S608 - ours
         for day, index, version, ids, article_id, reason, *texts in rows:
             shown, entry_reason = tuple(json.loads(ids)), FeedbackReason(reason)
             yield FeedbackEntry(
@@ -120,8 +146,11 @@ class Feedback:
     def prune(self, day: date) -> int:
         """Delete what was said before a day, and return how many words; no trace stays in the file.
 
-        Without a file that can be written it is `FeedbackNotSaved`.
+        Without a file or store that can be written it is `FeedbackNotSaved`.
         """
+        if self.shared is not None:
+            with _answering():
+                return self.shared.prune(day.toordinal())
         with _opened(self.path) as db:
             with db:
                 gone = _delete(db, day)
@@ -137,6 +166,14 @@ def _text(typed: str | None, most: int) -> str | None:
 
 def _delete(db: sqlite3.Connection, day: date) -> int:
     return db.execute("DELETE FROM word WHERE day < ?", (day.isoformat(),)).rowcount
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except StoreSilent as error:
+        raise FeedbackNotSaved(str(error)) from None
 
 
 @contextmanager
@@ -161,10 +198,8 @@ def _opened(path: Path, *, make: bool = False) -> Iterator[sqlite3.Connection]:
 
 
 _WRITABLE = "Name a place that may be written, with room on its disk: PANDECT_FEEDBACK=FILE"
-_FULL = (
-    f"{_WRITABLE}; or, where the file has its most, {MOST_BYTES // 2**20} MB, export it, then run "
-    "python -m indexes feedback prune --older-than DAYS"
-)
+_MAKE_ROOM = "Export them, then run python -m indexes feedback prune --older-than DAYS"
+_FULL = f"{_WRITABLE}; or, where the file has its most, {MOST_BYTES // 2**20} MB: {_MAKE_ROOM}"
 _BAD = "Move that file away: a new one is begun"
 _HELD = "Another program holds it; try again"
 _CURES = {
@@ -234,8 +269,9 @@ def count_feedback(words: Sequence[FeedbackEntry]) -> Mapping[str, Mapping[Feedb
 def from_environment(environ: Mapping[str, str]) -> Feedback | None:
     """Return where feedback is stored; None where the host has not turned it on.
 
-    PANDECT_FEEDBACK is the file, PANDECT_FEEDBACK_DAYS how long a word is kept (`BadSetting` where it is no
-    such number), PANDECT_FEEDBACK_COMMENTS=1 offers a free text.
+    PANDECT_FEEDBACK is the file, whose place a store that PANDECT_SHARED_STATE names takes,
+    PANDECT_FEEDBACK_DAYS how long a word is kept (`BadSetting` where it is no such number),
+    PANDECT_FEEDBACK_COMMENTS=1 offers a free text.
     """
     named = environ.get("PANDECT_FEEDBACK", "").strip()
     if not named:
@@ -246,4 +282,4 @@ def from_environment(environ: Mapping[str, str]) -> Feedback | None:
             f"PANDECT_FEEDBACK_DAYS={days}: a whole number of days was expected, 1 to {MOST_DAYS:,}"
         )
     comments = environ.get("PANDECT_FEEDBACK_COMMENTS", "").strip().casefold() in ("1", "true", "yes", "on")
-    return Feedback(Path(named).expanduser(), int(days), comments)
+    return Feedback(Path(named).expanduser(), int(days), comments, shared_state(environ))

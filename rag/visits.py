@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from rag.answer.generation.rate_limit import Rate, RateLimits
 from rag.errors import BadInput, BadSetting
+from rag.shared_state import SharedState
+from rag.shared_state import from_environment as shared_state
 
 HEADER = "PANDECT_ADDRESS_HEADER"
 PROXIES = "PANDECT_PROXIES"
@@ -25,13 +27,14 @@ _NETWORK = 64  # bits of an IPv6 address that a household is given; whoever has 
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """The limits of a process by address."""
+    """The limits by address, of a process or of all that share a store."""
 
     searches: RateLimits
     feedback: RateLimits
+    passwords: RateLimits
     messages: Rate | None  # of all its sockets together
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()  # whose header is read, besides this machine's
-    passwords: RateLimits = field(default_factory=lambda: RateLimits(per_address=PASSWORDS))
+    shared: SharedState | None = None
 
     def address(self, peer: str | None, sent: Sequence[str]) -> str | None:
         """Return where a person asks from; None where that cannot be told: on this machine.
@@ -64,9 +67,13 @@ class Visits:
 def from_environment(environ: Mapping[str, str]) -> Visits:
     """Return the limits that a host has set; `BadSetting` says which cannot be used."""
     searches, feedback, messages = (limit(environ, each, usual) for each, usual in _USUAL.items())
-    return Visits(
-        RateLimits(per_address=searches), RateLimits(per_address=feedback), messages, _proxies(environ)
-    )
+    shared = shared_state(environ)
+
+    def by_address(name: str, rate: Rate | None) -> RateLimits:
+        return RateLimits(per_address=rate, shared=(name, shared))
+
+    limits = by_address("searches", searches), by_address("feedback", feedback)
+    return Visits(*limits, by_address("passwords", PASSWORDS), messages, _proxies(environ), shared)
 
 
 def _proxies(environ: Mapping[str, str]) -> tuple[IPv4Network | IPv6Network, ...]:

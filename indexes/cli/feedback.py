@@ -98,7 +98,7 @@ def feedback(parsed: argparse.Namespace) -> Iterator[str]:
         if days < 0:
             raise BadInput(f"older than {days} days: give 0 or more; 0 deletes all that is of before today")
         oldest = date.today() - timedelta(days=days)
-        yield f"{store.path}: {store.prune(oldest):,} words of before {oldest.isoformat()} deleted"
+        yield f"{store.place}: {store.prune(oldest):,} words of before {oldest.isoformat()} deleted"
     else:
         yield from _counts(list(store.words()))
 

@@ -138,7 +138,7 @@ class ServerLibrary:
     def feedback(self) -> Mapping[str, Mapping[FeedbackReason, int]] | None:
         """Return index -> reason -> words; None where none is kept."""
         store = from_environment(os.environ)
-        return None if store is None else count_feedback(list(store.words()) if store.path.is_file() else [])
+        return None if store is None else count_feedback(list(store.words()) if store.begun else [])
 
     def said(self, name: str) -> list[SaidQuestion]:
         """Return the annotated questions that come of what people said of an index."""

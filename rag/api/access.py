@@ -106,9 +106,10 @@ class Access:
 def access(environ: Mapping[str, str]) -> Access:
     """Return what a host has set; `BadSetting` says which cannot be used."""
     file = environ.get(KEYS, "").strip()
+    visits = from_environment(environ)
     return Access(
-        from_environment(environ),
-        RateLimits(per_session=limit(environ, PER_KEY, "600/minute")),
+        visits,
+        RateLimits(per_session=limit(environ, PER_KEY, "600/minute"), shared=("key", visits.shared)),
         Keys(Path(file).expanduser() if file else None),
         environ.get(HEADER, "").strip(),
         _whole(environ, SECONDS, 30),

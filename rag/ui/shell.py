@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -93,8 +94,13 @@ class Pace:
         return self._due
 
 
-def paced(receive: Receive, address: Pace | None = None) -> Receive:
+def paced(
+    receive: Receive, address: Pace | None = None, shared: Callable[[], float | None] | None = None
+) -> Receive:
     """Hand over what a socket sends no faster than anybody clicks, nor all of its address than theirs.
+
+    `shared` counts a message among those of the address at all replicas and returns the
+    seconds that it waits.
 
     Each message is a run of the page. Five sockets that sent twenty a second kept everybody else waiting for
     a minute; now they wait themselves, and nothing of theirs is lost.
@@ -106,6 +112,9 @@ def paced(receive: Receive, address: Pace | None = None) -> Receive:
         if message["type"] == "websocket.receive":
             now = time.monotonic()
             due = max(pace.next(now) for pace in paces)
+            if shared is not None:
+                wait: float | None = await asyncio.to_thread(shared)
+                due = max(due, now + (wait or 0.0))
             while (
                 left := due - time.monotonic()
             ) > 0 and not WORK.ending:  # the end waits for all to be heard
@@ -129,26 +138,32 @@ class Shell:
         self.app, self.unscripted, self.healthy = app, unscripted, healthy
         self._paces: dict[str, Pace] = {}  # by address; those that were opened last, last
 
-    def _pace(self, scope: Scope) -> Pace | None:
-        """Return the pace that all sockets of a visitor's address share; None where that is not limited."""
+    def _pace(self, scope: Scope) -> tuple[Pace | None, Callable[[], float | None] | None]:
+        """Return the pace that all sockets of a visitor's address share, here and at all replicas.
+
+        None: that is not limited, or there is no store that replicas share.
+        """
         peer = scope["client"][0] if scope.get("client") else None
         try:
-            rate = visits.visits().messages
+            limits = visits.visits()
+            rate, shared = limits.messages, limits.shared
             address = visits.visitor(peer, Headers(scope=scope).getlist)
         except PandectError:  # a setting that cannot be used, which the page tells
-            return None
+            return None, None
         if rate is None or address is None:
-            return None
+            return None, None
         found = self._paces.pop(address, None) or Pace(rate.calls / rate.seconds)
         while len(self._paces) >= ADDRESSES:
             self._paces.pop(next(iter(self._paces)))
         self._paces[address] = found
-        return found
+        if shared is None:
+            return found, None
+        return found, partial(shared.pace, f"messages {address}", rate.seconds / rate.calls, BURST / PACE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; what sockets send passes at a person's pace."""
         if scope["type"] == "websocket":
-            receive = paced(receive, self._pace(scope))
+            receive = paced(receive, *self._pace(scope))
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -20,6 +20,7 @@ from rag.answer.generation.settings import ModelSettings, read, read_judge
 from rag.answer.generation.stream import Cancel
 from rag.answer.verification.judge import EntailmentJudge, Judge
 from rag.errors import MissingExtra, PandectError, install_hint
+from rag.shared_state import from_environment as shared_state
 from rag.types import Article
 
 _log = logging.getLogger(__name__)
@@ -159,4 +160,6 @@ def model_writer(
                 "or unset PANDECT_JUDGE"
             )
         judge = EntailmentJudge(chosen.entailment, chosen.threshold)
-    return ModelWriter(settings, judge, withhold=chosen.withhold)
+    rates = settings.per_session, settings.per_host, settings.per_address
+    limits = RateLimits(*rates, shared=("model", shared_state(environ)))
+    return ModelWriter(settings, judge, limits, withhold=chosen.withhold)

@@ -102,7 +102,7 @@ def test_whose_pace_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def pace(end: str, sent: str = "") -> Pace | None:
         headers = [(b"x-forwarded-for", sent.encode())] if sent else []
-        return shell._pace({"type": "websocket", "client": (end, 4711), "headers": headers})
+        return shell._pace({"type": "websocket", "client": (end, 4711), "headers": headers})[0]
 
     try:
         first = pace("10.0.0.7", "192.0.2.7")
