@@ -23,6 +23,7 @@ import numpy as np
 from indexes.build import legislative_graph
 from indexes.build.build import BuildSettings, IndexParts, write_index
 from indexes.build.encoder_choice import EncoderChoice, fit_encoder
+from indexes.build.shards import count_articles
 from indexes.corpus import corpus as corpora
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import Corpus, to_learn_from
@@ -33,7 +34,6 @@ from indexes.store.manifest import Manifest, stamp, verify
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN
 from indexes.update.reuse import EXACT
-from indexes.update.term_counts import canonical
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.fusion.settings import FusionSettings
@@ -41,7 +41,6 @@ from rag.graph.graph import NOWHERE, Graph
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import QUESTION_KNN
-from rag.retrieval.term_counts import count
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import Article, Progress, Question, no_progress
@@ -92,13 +91,12 @@ def make(
         settings = BuildSettings(learned=ranker(folder), fusion=FUSION, vectors="8bit")
         learnt = to_learn_from(shipped.questions)
         searched = searched_articles(shipped, full)
-        counts = count(searched, cut, progress).with_questions(learnt, cut.terms)
         parts = IndexParts(
             shipped,
             learnt,
             cut,
             {"language": card.language},
-            canonical(counts),
+            count_articles(searched, learnt, cut, progress),
             official_graph(shipped, full, progress),
             EncoderChoice(encoder, entry),
             encoder.encode_articles(searched),

@@ -12,6 +12,7 @@ from typing import Any
 from indexes.build import learned_fusion, legislative_graph, query_expansion, score_distributions
 from indexes.build.encoder_choice import EncoderChoice, choose, pretrained
 from indexes.build.fit_settings import FitSpec, refuse_no_fit
+from indexes.build.shards import count_articles
 from indexes.corpus.corpus import Corpus, split_synthetic, to_learn_from
 from indexes.corpus.corpus import write as write_corpus
 from indexes.store import article_store, paths, versions
@@ -20,7 +21,6 @@ from indexes.store.model_trust import trust
 from indexes.store.versions import DEFAULT_VERSIONS
 from indexes.update import reuse
 from indexes.update.diff import FormerCorpus, compare
-from indexes.update.term_counts import canonical
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, PandectError
 from rag.fusion.settings import FusionSettings
@@ -31,7 +31,7 @@ from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import INT8_FROM, Dense, Int8Vectors, Kind, build_vectors
 from rag.retrieval.question_knn import QUESTION_KNN
-from rag.retrieval.term_counts import FieldCounts, count
+from rag.retrieval.term_counts import FieldCounts
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import Floats, Progress, Question, no_progress
@@ -106,8 +106,7 @@ def build_into(
     chosen = settings or BuildSettings()
     analyser, options = resolve_analyser(corpus, chosen.analyser)
     learnt, total = to_learn_from(corpus.questions), len(corpus.articles)
-    counts = count(corpus.articles, analyser, progress)
-    counts = canonical(counts.with_questions(learnt, analyser.terms))
+    counts = count_articles(corpus.articles, learnt, analyser, progress)
     meaning: EncoderChoice | None
     if encoder is not None:
         meaning = EncoderChoice(*encoder)

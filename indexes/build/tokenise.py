@@ -10,11 +10,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from tqdm._monitor import TMonitor
@@ -24,7 +25,7 @@ from rag.text import Analyser
 from rag.types import Ints
 
 MIN_PARALLEL_LENGTH = 2_000_000  # characters; fewer are cut in this process before others have begun
-_FORK = "fork"  # what is cut is there then: nothing but numbers goes from one process to the other
+_FORK = "fork"
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,21 @@ def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | No
     if processes is None:
         processes = cores() if sum(map(len, texts)) > MIN_PARALLEL_LENGTH else 1
     processes = min(processes, len(texts))
-    if processes < 2 or not _may_fork():
+    if processes < 2 or not may_fork():
         return _tokenise(analyser, texts)
     _tokenise(analyser, texts[:1])  # what is read once, such as a dictionary, is there before they fork
-    bounds = np.linspace(0, len(texts), processes + 1).astype(int).tolist()
     number: dict[str, int] = {}  # terms as they come
     found: list[TermIds] = []
-    context = multiprocessing.get_context(_FORK)
+
+    def piece(begin: int, end: int) -> tuple[list[str], TermIds, Ints]:
+        """Return terms, all numbers in one row, and how many each text has: arrays are handed back fast."""
+        part = _tokenise(analyser, texts[begin:end])
+        return list(part.terms), _row(part.texts), np.array([len(ids) for ids in part.texts], dtype=np.int64)
+
     try:
-        with ProcessPoolExecutor(processes, context, _set_worker_input, (analyser, texts)) as pool:
-            for terms, row, lengths in pool.map(_piece, pairwise(bounds)):
-                of_all = np.array([number.setdefault(t, len(number)) for t in terms], dtype=np.int32)
-                found += np.split(of_all[row] if len(row) else row, np.cumsum(lengths)[:-1])
+        for terms, row, lengths in forked(piece, len(texts), processes, processes):
+            of_all = np.array([number.setdefault(t, len(number)) for t in terms], dtype=np.int32)
+            found += np.split(of_all[row] if len(row) else row, np.cumsum(lengths)[:-1])
     except BrokenProcessPool:  # one was ended from outside, as where memory is short: alone it needs less
         return _tokenise(analyser, texts)
     return TokenisedTexts(list(number), found)
@@ -64,7 +68,7 @@ def cores() -> int:
     return min(available, int(limit)) if limit.isdecimal() and int(limit) else available
 
 
-def _may_fork() -> bool:
+def may_fork() -> bool:
     """Tell whether this process can have others beside it.
 
     Not where it is itself one of several that were forked, which share the cores already; and not beside
@@ -77,18 +81,28 @@ def _may_fork() -> bool:
     return all(isinstance(each, TMonitor) for each in others)
 
 
-_handed: list[tuple[Analyser, Sequence[str]]] = []  # to a process that was forked
+_T = TypeVar("_T")
+_work: list[Callable[[int, int], Any]] = []  # of a process that was forked
 
 
-def _set_worker_input(analyser: Analyser, texts: Sequence[str]) -> None:
-    _handed[:] = [(analyser, texts)]
+def forked(work: Callable[[int, int], _T], total: int, pieces: int, processes: int) -> Iterator[_T]:
+    """Yield what work returns of the pieces of a range, each from where to where, in order.
+
+    The processes are forked: what the work needs is there, and only what it returns goes between them. Where
+    one is ended from outside, BrokenProcessPool is raised.
+    """
+    bounds = np.linspace(0, total, pieces + 1).astype(int).tolist()
+    context = multiprocessing.get_context(_FORK)
+    with ProcessPoolExecutor(processes, context, _set_work, (work,)) as pool:
+        yield from pool.map(_piece, pairwise(bounds))
 
 
-def _piece(bounds: tuple[int, int]) -> tuple[list[str], TermIds, Ints]:
-    """Return terms, all numbers in one row, and how many each text has: arrays are handed back fast."""
-    [(analyser, texts)] = _handed
-    part = _tokenise(analyser, texts[slice(*bounds)])
-    return list(part.terms), _row(part.texts), np.array([len(ids) for ids in part.texts], dtype=np.int64)
+def _set_work(work: Callable[[int, int], Any]) -> None:
+    _work[:] = [work]
+
+
+def _piece(bounds: tuple[int, int]) -> Any:  # noqa: ANN401 - whatever the work returns
+    return _work[0](*bounds)
 
 
 def _tokenise(analyser: Analyser, texts: Sequence[str]) -> TokenisedTexts:

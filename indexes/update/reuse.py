@@ -14,6 +14,7 @@ from indexes.build.encoder_choice import EncoderChoice, borrow, fit_encoder, pre
 from indexes.build.fit_settings import FitSettings
 from indexes.build.learned_fusion import FOLDER as LEARNED
 from indexes.build.score_distributions import FUSION
+from indexes.build.shards import count_articles
 from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.store import paths
 from indexes.store.atomic import link
@@ -26,7 +27,7 @@ from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.graph.graph import Graph
 from rag.retrieval.dense import Dense, Kind
-from rag.retrieval.term_counts import FieldCounts, count
+from rag.retrieval.term_counts import FieldCounts
 from rag.text import Analyser
 from rag.types import ArticleOrder, Floats, Progress, Question
 
@@ -120,9 +121,7 @@ def counts(
         with damaged_if_unreadable(start.folder, start.cure):
             former = stored_counts(start.folder, ArticleOrder.of(compared.former_ids))
     if former is None:
-        made = term_counts.canonical(
-            count(corpus.articles, analyser, progress).with_questions(learnt, analyser.terms)
-        )
+        made = count_articles(corpus.articles, learnt, analyser, progress)
         return made, len(corpus.articles), note
     cited_by, cited_now = _texts(to_learn_from(start.former.questions)), _texts(learnt)
     same = np.array([cited_by.get(a.id) == cited_now.get(a.id) for a in corpus.articles], dtype=np.bool_)

@@ -21,6 +21,7 @@ from typing import Any
 from indexes.build import learned_fusion, legislative_graph
 from indexes.build.build import BuildSettings, IndexParts, resolve_analyser, write_index
 from indexes.build.score_distributions import load_fusion
+from indexes.build.shards import count_articles
 from indexes.cleaning.steps import RemovedArticle, read_removed
 from indexes.cli.importing import ImportedCorpus
 from indexes.corpus import extras as extras_
@@ -37,13 +38,11 @@ from indexes.update import reuse
 from indexes.update.diff import FILE as CHANGES
 from indexes.update.diff import Changes, CorpusDiff, compare
 from indexes.update.reuse import Start
-from indexes.update.term_counts import canonical
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.graph.graph import Node
 from rag.ltr.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
-from rag.retrieval.term_counts import count
 from rag.text import Analyser
 from rag.types import ArticleOrder, Progress, Question, no_progress
 
@@ -249,10 +248,7 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_V
                     order = ArticleOrder.of([article.id for article in corpus.articles])
                     counts = reuse.stored_counts(start.folder, order)
                 if counts is None:
-                    questions = to_learn_from(corpus.questions)
-                    counts = canonical(
-                        count(corpus.articles, analyser).with_questions(questions, analyser.terms)
-                    )
+                    counts = count_articles(corpus.articles, to_learn_from(corpus.questions), analyser)
                 settings = BM25Settings(**start.manifest.bm25)
                 learned_fusion.save(ranker, corpus, counts, settings, analyser, part)
                 if not (part / legislative_graph.FOLDER).is_dir():  # an earlier release built the index

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -66,30 +67,68 @@ class BM25Settings:
             raise BadInput(f"BM25 field weights {dict(self.weights)}: each must be a number of 0 or more")
 
 
+@dataclass(frozen=True)
+class CollectionStatistics:
+    """What the weights of a shard's articles need of all the others: a few numbers of each.
+
+    Counts are in their canonical form (`indexes.update.term_counts`), shards in the order of their articles.
+    """
+
+    documents: Mapping[str, int] = field(repr=False)  # term -> in how many articles it stands
+    lengths: Floats = field(repr=False)  # (n_articles,) float32; a sum alone would be rounded by the split
+
+    @classmethod
+    def of(cls, counts: FieldCounts, settings: BM25Settings) -> CollectionStatistics:
+        """Return those of a shard."""
+        tf = counts.weighted(settings.weights)
+        documents = zip(counts.vocabulary, document_frequency(tf).tolist(), strict=True)
+        return cls(dict(documents), _lengths(tf))
+
+    @classmethod
+    def merge(cls, shards: Sequence[CollectionStatistics]) -> CollectionStatistics:
+        """Return those of the whole collection."""
+        documents: Counter[str] = Counter()
+        for shard in shards:
+            documents.update(shard.documents)
+        return cls(documents, np.concatenate([shard.lengths for shard in shards]))
+
+
 def term_scores(
-    counts: FieldCounts, settings: BM25Settings, *, mean: float | None = None, rarity: bool = True
+    counts: FieldCounts,
+    settings: BM25Settings,
+    collection: CollectionStatistics | None = None,
+    *,
+    mean: float | None = None,
+    rarity: bool = True,
 ) -> sp.csc_array:
     """Return what each term adds to each article's score, (n_articles, n_terms) float32.
 
-    An article without the term gets nothing: for bm25l and bm25+, where absence has a score of its
-    own, that score is taken off everywhere, which leaves every ranking as it is. `mean` takes the place of
-    the mean length of these articles; without `rarity` the idf is left to whoever asks.
+    The counts of a shard need the statistics of its `collection`. An article without the term gets nothing:
+    for bm25l and bm25+, where absence has a score of its own, that score is taken off everywhere, which
+    leaves every ranking as it is. `mean` takes the place of the mean length of the articles; without
+    `rarity` the idf is left to whoever asks.
     """
     tf = counts.weighted(settings.weights)
-    n_articles = tf.shape[0]
-    length = np.asarray(tf.sum(axis=1)).ravel()
+    length = _lengths(tf)
+    lengths = collection.lengths if collection is not None else length
     if mean is None:
-        mean = float(length.mean()) if n_articles else 0.0
+        mean = float(lengths.mean()) if len(lengths) else 0.0
     of_article = np.asarray(1 - settings.b + settings.b * length / (mean or 1.0), dtype=np.float64)
     df = document_frequency(tf)
-    idf = inverse_document_frequency(df, n_articles, settings.variant) if rarity else np.ones(len(df))
-    for begin in range(0, n_articles, BLOCK):  # in double precision, of which not all is held at once
+    if collection is not None:
+        df = np.array([collection.documents[term] for term in counts.vocabulary], dtype=np.int64)
+    idf = inverse_document_frequency(df, len(lengths), settings.variant) if rarity else np.ones(len(df))
+    for begin in range(0, tf.shape[0], BLOCK):  # in double precision, of which not all is held at once
         ends = tf.indptr[begin : begin + BLOCK + 1]
         span = slice(int(ends[0]), int(ends[-1]))
         norm = np.repeat(of_article[begin : begin + BLOCK], np.diff(ends))  # one for every non-zero
         saturated = _saturate(tf.data[span].astype(np.float64), norm, settings)
         tf.data[span] = idf[tf.indices[span]] * saturated
     return sp.csc_array(tf)
+
+
+def _lengths(tf: sp.csr_array) -> Floats:
+    return np.asarray(tf.sum(axis=1), dtype=np.float32).ravel()
 
 
 def inverse_document_frequency(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> Doubles:

@@ -31,7 +31,19 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training.benchmark import asking, encoder, flame, fusion, graph, growth, neural, peers, qdrant, update
+from training.benchmark import (
+    asking,
+    counting,
+    encoder,
+    flame,
+    fusion,
+    graph,
+    growth,
+    neural,
+    peers,
+    qdrant,
+    update,
+)
 from training.benchmark.timing import mebibytes, milliseconds
 from training.pages.serving import served
 from training.pages.speed import BROWSERS, chromium
@@ -70,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "--qdrant INDEX",
             lambda: qdrant.measure(parsed.qdrant, parsed.articles, parsed.output, say, typed),
         ),
+        "counting": ("--counting PATH", lambda: counting.measure(parsed.counting, parsed.sizes[0], _say)),
         "growth": ("--growth PATH", lambda: _grow(parsed, typed)),
     }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
@@ -91,13 +104,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     law("--fitting", help="law, with questions if it has any: an encoder is fitted to it, and encodes them")
     help_text = "gradient caching, MaxSim and SPLADE search beside those of sentence-transformers"
     flag("--neural", help=help_text)
+    law("--counting", help="law that is made larger, of the first of --sizes: counted by shards, and encoded")
     help_text = "our retrieval beside other libraries, over law with questions (the measuring data)"
     law("--peers", nargs="*", help=help_text)
     law(
         "--growth",
         help="law that is made larger: built, opened and asked; 1 if a million articles cost too much",
     )
-    top.add_argument("--sizes", type=int, nargs="+", default=growth.SIZES, metavar="N", help="of --growth")
+    sizes_help = "of --growth; the first, of --counting"
+    top.add_argument("--sizes", type=int, nargs="+", default=growth.SIZES, metavar="N", help=sizes_help)
     help_text = "indexes in this process beside the same in a vector store, which must say the same"
     top.add_argument("--qdrant", nargs="+", metavar="INDEX", help=help_text)
     help_text = "--qdrant builds law at a PATH that is made so large, and compares that"

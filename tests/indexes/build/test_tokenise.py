@@ -40,7 +40,7 @@ def test_numbers_stand_for_the_terms_of_each_text(texts: list[str]) -> None:
 def test_several_processes_give_what_one_gives(
     language: str, processes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokenise, "_may_fork", lambda: True)
+    monkeypatch.setattr(tokenise, "may_fork", lambda: True)
     texts = ["", "Le bail est écrit. 租赁合同", "le loyer du bail", "", "用人单位解除劳动合同", "voisin", ""]
     by = analyser(language)
     one, several = tokenise_texts(by, texts, 1), tokenise_texts(by, texts, processes)
@@ -93,7 +93,7 @@ def test_where_a_process_is_ended_it_is_cut_alone(monkeypatch: pytest.MonkeyPatc
         def __init__(self, *_: object) -> None:
             raise BrokenProcessPool("ended")
 
-    monkeypatch.setattr(tokenise, "_may_fork", lambda: True)
+    monkeypatch.setattr(tokenise, "may_fork", lambda: True)
     monkeypatch.setattr(tokenise, "ProcessPoolExecutor", Ended)
     assert read_back(tokenise_texts(FR, ["un bail", "un loyer"], 2)) == [
         FR.terms("un bail"),

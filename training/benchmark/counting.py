@@ -1,0 +1,71 @@
+"""What it costs to count, weigh and encode law past one process: articles a second, and bytes an article."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeVar
+
+from indexes.build.shards import count_articles, count_shard
+from indexes.build.tokenise import cores
+from indexes.corpus.corpus import to_learn_from
+from indexes.sources import registry
+from indexes.store.paths import builtin
+from rag.encoders.static import StaticEncoder
+from rag.errors import PandectError
+from rag.retrieval.bm25 import BM25Settings, CollectionStatistics, term_scores
+from rag.text.analysers import analyser
+from rag.types import no_progress
+from training.benchmark.growth import grown
+from training.benchmark.timing import ReportFigure
+
+SHARDS = 4
+ENCODED = 20_000  # articles
+_T = TypeVar("_T")
+
+
+class WeightsDiffer(PandectError):
+    """Shards came to other weights than one pass."""
+
+
+def measure(path: Path, size: int, say: ReportFigure) -> None:
+    """Count and weigh law that is made of this in one pass, by a process a core and by shards, and encode it.
+
+    Raises:
+        BadInput: the law cannot be read.
+        WeightsDiffer: shards weigh otherwise than one pass.
+    """
+    corpus = registry.law(path)
+    cut, settings, learnt = analyser(corpus.card.language), BM25Settings(), to_learn_from(corpus.questions)
+    articles = list(grown(corpus.articles, size, cut, seed=0))
+    say("articles", size, "")
+    say("text of an article, mean", sum(len(a.text) for a in articles) / size, "characters")
+
+    def timed(what: str, act: Callable[[], _T]) -> _T:
+        start, used = time.perf_counter(), time.process_time()
+        made = act()
+        say(what, time.perf_counter() - start, "s")
+        say("    of this process's core, which others do not disturb", time.process_time() - used, "s")
+        return made
+
+    whole = timed("counted by one process", lambda: count_articles(articles, learnt, cut, no_progress, 1))
+    n = cores()
+    timed(f"counted by {n} and merged", lambda: count_articles(articles, learnt, cut, no_progress, n))
+    weights = timed("weighed", lambda: term_scores(whole, settings))
+    bounds = [size * i // SHARDS for i in range(SHARDS + 1)]
+    shards = [count_shard(articles[a:b], learnt, cut) for a, b in pairwise(bounds)]
+    said = [CollectionStatistics.of(shard, settings) for shard in shards]
+    collection = timed(f"statistics of {SHARDS} shards merged", lambda: CollectionStatistics.merge(said))
+    parts = b"".join(term_scores(shard, settings, collection).tocsr().data.tobytes() for shard in shards)
+    if parts != weights.tocsr().data.tobytes():
+        raise WeightsDiffer(f"{SHARDS} shards of {size:,} articles weigh otherwise than one pass")
+    say("statistics that a shard sends, a million articles", len(pickle.dumps(said)) / size, "MB")
+    say("terms", len(whole.vocabulary), "")
+    say("weights an article", weights.nnz / size, "")
+    encoder = StaticEncoder.load(builtin() / "encoder", cut)  # of French law
+    some = articles[:ENCODED]
+    vectors = timed(f"{len(some):,} encoded by one process", lambda: encoder.encode_articles(some))
+    say("a vector", vectors.itemsize * vectors.shape[1], "bytes")
