@@ -7,6 +7,8 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from traceback import walk_tb
 
@@ -43,6 +45,33 @@ class StoreUnavailable(PandectError):
 
 class MissingExtra(PandectError, ImportError):
     """A feature whose optional packages are not installed; names the extra to install."""
+
+
+_MISSING: ContextVar[set[str] | None] = ContextVar("missing", default=None)
+
+
+@contextmanager
+def watching() -> Iterator[set[str]]:
+    """Collect the parts of a store that do not answer searches in the block."""
+    parts: set[str] = set()
+    token = _MISSING.set(parts)
+    try:
+        yield parts
+    finally:
+        _MISSING.reset(token)
+
+
+def missing(*parts: str) -> None:
+    """Tell that parts of the collection did not answer a search, to whoever watches.
+
+    Raises:
+        StoreUnavailable: nobody does, and would take what was found for all there is.
+    """
+    watched = _MISSING.get()
+    if parts and watched is None:
+        raise StoreUnavailable(f"{', '.join(parts)}: no answer; ask again, or look whether it runs")
+    if watched is not None:
+        watched.update(parts)
 
 
 _PATH = re.compile(r"(?<![\w.:/<])(?:[A-Za-z]:)?(?:~|…)?/(?:[^\s/:,;()'\"]+/)*(?=[^\s/])")  # to its last name

@@ -298,7 +298,7 @@ def _qdrant(add: argparse.ArgumentParser) -> None:
     status = what.add_parser("status", help="list the versions that are there; a star marks the one in use")
     for each in (new, back, status):
         each.add_argument("name", help=f"{_INDEX}, or {paths.BUILTIN}")
-        place = "the store: qdrant://HOST:PORT, qdrant+https://HOST:PORT or qdrant+edge:///FOLDER"
+        place = "the store: qdrant://HOST:PORT, qdrant+https://HOST:PORT, qdrant+edge:///FOLDER or qdrant+shards://4/FOLDER"
         each.add_argument("--to", required=True, metavar="ADDRESS", help=place)
     back.add_argument("version", nargs="?", help="how its name begins; else the one before")
     _keep(new)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from indexes.cli.progress import Bars
+from indexes.qdrant.address import connect
 from indexes.qdrant.collection import version_of
-from indexes.qdrant.engines import connect
 from indexes.qdrant.upload import roll_back, upload, uploaded
 from indexes.store import paths
 from indexes.store.manifest import read, verify

@@ -1,7 +1,6 @@
 """The two engines of Qdrant behind one protocol: the one in this process, and a server or cluster.
 
-An address is `qdrant://HOST:PORT` (`qdrant+https://` with TLS) or `qdrant+edge:///FOLDER`, followed by the
-name of an index where one is to be opened.
+An address is `qdrant://HOST:PORT` (`qdrant+https://` with TLS) or `qdrant+edge:///FOLDER`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
@@ -95,12 +93,6 @@ class VectorStore(Protocol):
         """Return ids and inner products of the first n points that hold the query's vector and pass."""
 
 
-def is_address(name: object) -> bool:
-    """Tell whether what names an index is an address of a store."""
-    return isinstance(name, str) and name.partition("://")[0] in (EDGE, *SERVERS)
-
-
-@lru_cache(maxsize=8)  # so that an index that is opened again finds its connections
 def connect(address: str) -> VectorStore:
     """Return the store at an address without the name of an index.
 
@@ -114,11 +106,11 @@ def connect(address: str) -> VectorStore:
         parts = urlsplit(address)
         port = parts.port or PORT
     except ValueError as error:
-        raise BadInput(f"{address!r} ({error}): {_GRAMMAR}") from error
+        raise BadInput(f"{address!r} ({error}): {GRAMMAR}") from error
     if parts.scheme == EDGE and not parts.netloc and parts.path.strip("/"):
         return EdgeStore(Path(parts.path))
     if parts.scheme not in SERVERS or not parts.hostname or parts.path.strip("/"):
-        raise BadInput(f"{address!r}: {_GRAMMAR}")
+        raise BadInput(f"{address!r}: {GRAMMAR}")
     with _extra("qdrant_client"):
         from qdrant_client import QdrantClient
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -127,17 +119,10 @@ def connect(address: str) -> VectorStore:
     return ServerStore(QdrantClient(url, api_key=key, timeout=SECONDS, check_compatibility=False), address)
 
 
-_GRAMMAR = (
-    "give qdrant://HOST:PORT, qdrant+https://HOST:PORT or qdrant+edge:///FOLDER, then /NAME to open one"
+GRAMMAR = (
+    "give qdrant://HOST:PORT, qdrant+https://HOST:PORT, qdrant+edge:///FOLDER or qdrant+shards://4/FOLDER, "
+    "then /NAME to open one"
 )
-
-
-def named(address: str) -> tuple[VectorStore, str]:
-    """Return the store and the name of the index that an address ends with; raises as `connect`."""
-    place, _, name = address.rstrip("/").rpartition("/")
-    if place.endswith(("/", ":")) or not name:
-        raise BadInput(f"{address!r} names no index: {_GRAMMAR}")
-    return connect(place), name
 
 
 @contextmanager

@@ -24,8 +24,9 @@ from indexes.corpus.card import read_card
 from indexes.corpus.corpus import questions_file, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
 from indexes.corpus.questions import read_cited
+from indexes.qdrant.address import is_address, named
 from indexes.qdrant.collection import StoreCandidates
-from indexes.qdrant.engines import VectorStore, is_address, named
+from indexes.qdrant.engines import VectorStore
 from indexes.store import article_store
 from indexes.store.manifest import FILE, Manifest, encoder_fingerprint, libraries, read, verify
 from indexes.store.model_trust import require_trust

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from indexes.qdrant.engines import is_address, named
+from indexes.qdrant.address import is_address, named
 from indexes.store.atomic import CURRENT
 from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_clone
 

@@ -26,7 +26,7 @@ NEAR = 30  # siblings on either side, and references of either way: as many as t
 _PEOPLE_OF_LIMIT = 2
 NoticeKind: TypeAlias = Literal[
     "answer unlikely", "cut", "danger", "empty", "help", "language", "no text", "not law", "nothing found",
-    "number", "other country", "other law", "question back", "read as", "time limit",
+    "number", "other country", "other law", "part missing", "question back", "read as", "time limit",
 ]  # fmt: skip
 Part: TypeAlias = Callable[[str], AbstractContextManager[object]]  # what measures a part of the work
 
@@ -367,6 +367,9 @@ def _notices(asked: Asked, engine: Engine, language: str) -> Iterator[Notice]:
             False,
             _people(decision.contacts, language),
         )
+    if result.missing:
+        text = f"{', '.join(result.missing)} of the law did not answer: articles are missing. Ask again soon."
+        yield Notice("part missing", text)
     if not decision.grave:
         yield from _beside(asked, engine, language)
     if result.doubtful and not result.topic:

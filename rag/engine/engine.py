@@ -20,7 +20,7 @@ from rag.engine.result import Explanation, Mode, Result
 from rag.engine.searcher import QueryExpansion, Searcher
 from rag.engine.topic_view import DEPTH as TOPIC_DEPTH
 from rag.engine.topic_view import MAX_WORDS, TopicCase, names_topic, topic_cases
-from rag.errors import DamagedIndex
+from rag.errors import DamagedIndex, watching
 from rag.graph.graph import Graph
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH
@@ -177,6 +177,7 @@ class Engine:
         expansion = self.searcher.expansion(mode, without, known=known)
         likelihood = UNKNOWN
         topic: tuple[TopicCase, ...] = ()
+        missing: set[str] = set()
         displayed: tuple[ExpansionTerm, ...] = ()
         if terms := frozenset(self.analyser.terms(query)):
             depth = k + len(shown)
@@ -187,13 +188,14 @@ class Engine:
             if self._versions > 1 and day is None:  # some may be versions of one article
                 depth = max(depth, min(depth * self._versions, DEPTH))
             retriever = self.searcher.retriever(mode, expansion)
-            [(ranking, lists)] = retriever.search_parts([query], depth, where)
+            with watching() as missing:
+                [(ranking, lists)] = retriever.search_parts([query], depth, where)
             shown, displayed = self._show(query, k, shown, ranking, lists, expansion)
             if few and not elsewhere:
                 topic = self._topic(query, terms, ranking)
             if not (elsewhere or topic or known):
                 elsewhere = self.notices.topics.classify(text)
-            if whole:  # it was calibrated on searches of the whole corpus
+            if whole and not missing:  # it was calibrated on searches of the whole corpus
                 likelihood = self.notices.likelihood(query, ranking, lists, elsewhere=bool(elsewhere))
         return Result(
             question, "found" if shown else "nothing", tuple(shown), known, elsewhere,
@@ -201,6 +203,7 @@ class Engine:
             doubtful=likelihood.doubtful and not topic, in_force_on=day, where=where,
             mended=self.notices.corrections(query), bridged=displayed, without=without,
             answer_set=likelihood.answer_set, marked=likelihood.marked and not topic, topic=topic,
+            missing=tuple(sorted(missing)),
         )  # fmt: skip
 
     def _topic(self, query: str, terms: frozenset[str], ranking: Ranking) -> tuple[TopicCase, ...]:

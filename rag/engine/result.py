@@ -47,6 +47,7 @@ class Result:
     without: Removed = frozenset()  # those that it was not to be searched by
     answer_set: int | None = None  # an answer is very probably among so many of the first; None: not told
     marked: bool = False  # the first article very probably answers
+    missing: tuple[str, ...] = ()  # parts of the collection that did not answer: articles may be left out
     topic: tuple[TopicCase, ...] = ()  # questions to choose from where a few words name a matter
 
     @property

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rag.errors import BadInput
+from rag.errors import BadInput, missing, watching
 from rag.ltr.features import DEPTH, EXPANSION_FEATURES, GROUPS, NAMES, Candidates, Evidence
 from rag.ltr.ranker import Ranker
 from rag.retrieval.base import Mask
@@ -77,7 +77,11 @@ class LearnedReranker:
         if k <= 0:
             return [(EMPTY, {KEYWORD: EMPTY, MEANING: EMPTY}) for _ in questions]
         if len(questions) == 1:
-            mine, found = self._recent(questions[0], where)
+            mine, found, parts = self._recent(questions[0], where)
+            if parts:  # they may answer now; what was found without them is not to be found again
+                self._recent.cache_clear()
+                mine, found, parts = self._recent(questions[0], where)
+            missing(*parts)
             return [(self._ranked(found, k), mine)]
         lists = first_stage_lists(self.evidence, questions, where)
         return [
@@ -85,9 +89,13 @@ class LearnedReranker:
             for question, mine in zip(questions, lists, strict=True)
         ]
 
-    def _look(self, question: str, where: Filter | None) -> tuple[Mapping[str, Ranking], Candidates]:
-        [mine] = first_stage_lists(self.evidence, [question], where)
-        return mine, self.evidence.candidates(question, tuple(mine.values()))
+    def _look(
+        self, question: str, where: Filter | None
+    ) -> tuple[Mapping[str, Ranking], Candidates, frozenset[str]]:
+        """Return the lists, the candidates, and the parts of the collection that did not answer."""
+        with watching() as parts:
+            [mine] = first_stage_lists(self.evidence, [question], where)
+        return mine, self.evidence.candidates(question, tuple(mine.values())), frozenset(parts)
 
     def reasons(
         self, question: str, article_ids: Sequence[str], where: Filter | None = None
@@ -96,7 +104,7 @@ class LearnedReranker:
 
         They add up to the score, which a ranking rounds. An article that is none has no entry.
         """
-        _, found = self._recent(question, where)
+        _, found, _ = self._recent(question, where)
         ranking = Ranking(self._order, found.positions, np.zeros(len(found.positions)))
         at = {
             id_: row

@@ -47,7 +47,9 @@ def search(
     if found is None and may_search(t):
         with failure_notice("the search", t), spinner(engine, t):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
-            found = remember("the search", key, (result, engine.explain(result)))
+            found = result, engine.explain(result)
+            if not result.missing:  # a part that did not answer may do so at the next run
+                remember("the search", key, found)
     return found
 
 

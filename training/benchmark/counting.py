@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import TypeVar
 
 from indexes.build.shards import count_articles, count_shard
@@ -45,10 +46,10 @@ def measure(path: Path, size: int, say: ReportFigure) -> None:
     say("text of an article, mean", sum(len(a.text) for a in articles) / size, "characters")
 
     def timed(what: str, act: Callable[[], _T]) -> _T:
-        start, used = time.perf_counter(), time.process_time()
+        start, used = time.perf_counter(), _on_the_cores()
         made = act()
         say(what, time.perf_counter() - start, "s")
-        say("    of this process's core, which others do not disturb", time.process_time() - used, "s")
+        say("    on the cores, which other programs disturb less", _on_the_cores() - used, "s")
         return made
 
     whole = timed("counted by one process", lambda: count_articles(articles, learnt, cut, no_progress, 1))
@@ -69,3 +70,8 @@ def measure(path: Path, size: int, say: ReportFigure) -> None:
     some = articles[:ENCODED]
     vectors = timed(f"{len(some):,} encoded by one process", lambda: encoder.encode_articles(some))
     say("a vector", vectors.itemsize * vectors.shape[1], "bytes")
+
+
+def _on_the_cores() -> float:
+    """Return the seconds that this process and those that it began and that ended have had of cores."""
+    return sum(used.ru_utime + used.ru_stime for used in map(getrusage, (RUSAGE_SELF, RUSAGE_CHILDREN)))

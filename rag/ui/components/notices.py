@@ -40,6 +40,9 @@ _TIPS = (
     N_("Check the spelling of the words that matter."),
     N_("Leave out the details that are yours alone: names, dates, amounts."),
 )
+_MISSING = N_(
+    "A part of the law does not answer just now: articles may be missing here. Ask again in a minute."
+)
 _SCOPE = N_("Only this law is searched here: {title}. Another one may hold the answer.")
 _ONLY = N_("Only this law is searched here: {title}. What is shown below may not help.")
 _SEVERAL = N_("Searched here are {count} laws and codes: {themes}.")
@@ -119,6 +122,11 @@ def mended(question: str, result: Result, analyser: Analyser, t: Interface) -> N
 def failed(t: Interface) -> None:
     """Say that the search broke, without the details, which may quote the question."""
     _box(t, t("Something went wrong"), tag("p", t(_FAILED)))
+
+
+def missing(t: Interface) -> None:
+    """Say that a part of the law was not searched."""
+    st.html(tag("p", t(_MISSING), class_="pd-notice pd-missing", role="alert", lang=t.how.tag))
 
 
 def too_many(seconds: int, t: Interface) -> None:

@@ -137,6 +137,8 @@ def _result_page(
     with above:
         notices.draw_emergency(decision, t, engine.card, engine.law.articles)
         notices.draw_limits(decision, t, engine.card, engine.law.articles)
+        if page is not None and page.result.missing:
+            notices.missing(t)
     return page
 
 

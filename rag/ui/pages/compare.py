@@ -110,11 +110,14 @@ def _draw(
     if columns is None and may_search(t, len(systems)):
         with failure_notice("the comparison", t), spinner(engine, t):
             results = [engine.ask(question, k=SHOWN, where=where, mode=system) for system in systems]
-            found = [
+            columns = [
                 ComparisonColumn(system, result.shown, tuple(engine.explain(result)), result.in_force_on)
                 for system, result in zip(systems, results, strict=True)
             ]
-            columns = remember("the comparison", key, found)
+            if any(result.missing for result in results):
+                notices.missing(t)
+            else:
+                remember("the comparison", key, columns)
     if columns is None:
         return
     if known:

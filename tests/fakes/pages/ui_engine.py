@@ -197,6 +197,7 @@ class FakeEngine:
     situations: tuple[Situation, ...] = ()
     facts: Mapping[str, ArticleFacts] = field(default_factory=dict)
     graph: Graph | None = None
+    missing: tuple[str, ...] = ()  # parts that do not answer
     like: str = "mon voisin a un arbre trop près, puis-je le faire couper"  # a question of the first article
 
     def warm(self) -> None:
@@ -259,6 +260,7 @@ class FakeEngine:
             answer_set=self.answer_set,
             marked=self.answer_set == 1,
             topic=self.topic,
+            missing=self.missing,
             mended=self.mended,
             bridged=tuple(p for p in self.bridged if (p.lay, p.law) not in without),
             without=without,
@@ -371,6 +373,7 @@ ENGINES: Mapping[str, FakeEngine] = {
     "topic": FakeEngine(
         topic=(TopicCase("qui coupe les branches ?", PATH[-1]), TopicCase(QUESTION, PATH[-1]))
     ),
+    "partial": FakeEngine(missing=("shard 2 of 3",)),
     "many": FakeEngine(offers=MANY_FACETS),
     "codes": FakeEngine(articles=MANY_CODES),
     "hostile": FakeEngine(card=HOSTILE_CARD, articles=HOSTILE, like=EVIL),

@@ -9,18 +9,20 @@ import tempfile
 import uuid
 import weakref
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from indexes.qdrant.collection import StoreCandidates
 from indexes.qdrant.engines import EdgeStore, ServerStore, VectorStore, connect
+from indexes.qdrant.shards import ShardedStore
 from indexes.qdrant.upload import contents, mean_lengths
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import FieldCounts
 
-STORES = ("edge", "client", "server")  # the client imitates a server in memory
+STORES = ("edge", "shards", "client", "server")  # the client imitates a server in memory
 REAL = ("edge", "server") if os.environ.get("QDRANT_URL") else ("edge",)
 
 
@@ -32,6 +34,9 @@ def in_memory(folder: Path) -> Path:
 
 def store(kind: str, folder: Path) -> VectorStore:
     """Open an empty store; a real server is skipped where QDRANT_URL names none."""
+    if kind == "shards":
+        pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
+        return _shards()
     if kind == "edge":
         pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
         place = in_memory(folder)
@@ -44,6 +49,15 @@ def store(kind: str, folder: Path) -> VectorStore:
     if not os.environ.get("QDRANT_URL"):
         pytest.skip("QDRANT_URL names no Qdrant server: qdrant://HOST:PORT")
     return connect(os.environ["QDRANT_URL"])
+
+
+@lru_cache
+def _shards() -> ShardedStore:
+    """Two processes for all tests that need no store of their own: each takes a second to begin."""
+    place = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
+    made = ShardedStore(place, 2)
+    weakref.finalize(made, shutil.rmtree, place, ignore_errors=True)
+    return made
 
 
 def fill(

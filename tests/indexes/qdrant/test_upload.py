@@ -48,7 +48,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(place)
 
 
-@pytest.fixture(params=("client", *REAL))
+@pytest.fixture(params=("client", *REAL, pytest.param("shards", marks=pytest.mark.slow)))
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
     """A store without the village."""
     made = store(request.param, tmp_path)

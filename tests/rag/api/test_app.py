@@ -164,11 +164,13 @@ NOTICES = [
     ("plain", "arbre " * 400, ["cut"]),
     ("laws", "un arbre voisin", ["no text"]),
     ("telling", "un abre planté, un arbre", ["read as"]),
+    ("partial", "un arbre voisin", ["part missing"]),
 ]
 ON_THE_PAGE = {  # kind -> how the page marks the same; what it says on a card or in other words is left out
     "danger": "pd-urgent", "help": "pd-people", "time limit": "pd-running", "other law": "pd-elsewhere",
     "number": "pd-moved", "language": "pd-asked-in", "not law": "pd-doubt", "other country": "pd-doubt",
     "answer unlikely": "pd-doubt", "read as": "pd-read-as",
+    "part missing": "pd-missing",
 }  # fmt: skip
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.errors import BadInput
+from rag.errors import BadInput, missing, watching
 from rag.ltr import reranker as module
 from rag.ltr.features import DEPTH, GROUPS, NAMES, Evidence
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING, RECENT, LearnedReranker, first_stage_lists
 from rag.ltr.trees import Tree, Trees
-from rag.types import Article, Filter, Hit, Question, Ranking, Reason
+from rag.retrieval.dense import Dense
+from rag.types import EMPTY, Article, Filter, Hit, Question, Ranking, Reason
 from tests.fakes.ranking.features import LAW, WAYS, asked, evidence_of, stump
 from tests.fakes.ranking.networks import network
 
@@ -46,6 +49,27 @@ def test_the_trees_decide_the_order() -> None:
     ]
     against = of(stump(0, 0.5, 1.0, -1.0))
     assert against.search(["mur"], 9)[0][-1] == Hit("a3", -1.0)
+
+
+def test_what_was_found_without_a_part_is_not_found_again() -> None:
+    parts = {"shard 1 of 2"}
+
+    class Partial(Dense):
+        def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+            missing(*parts)
+            return [EMPTY for _ in questions] if parts else super().search(questions, k, where)
+
+    meaning = EVIDENCE.meaning
+    there = Partial(meaning.encoder, meaning.index, meaning.order, meaning.mask)
+    learned = of(stump(0, 0.5, -1.0, 2.0), evidence=replace(EVIDENCE, meaning=there))
+    for _ in range(2):  # the second time it is at hand
+        with watching() as told:
+            learned.search(["mur"], 9)
+        assert told == {"shard 1 of 2"}
+    parts.clear()
+    with watching() as told:
+        assert learned.search(["mur"], 9) == of(stump(0, 0.5, -1.0, 2.0)).search(["mur"], 9)
+    assert told == set()
 
 
 @given(rankers, words)

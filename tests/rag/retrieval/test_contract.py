@@ -212,7 +212,7 @@ MAKERS: dict[str, Make] = {
     **{f"by graph: {kind}": partial(by_graph, kind=kind, weight=0.3) for kind in KINDS},
     **{
         f"{part} in a store: {kind}": partial(stored, kind=kind, part=part)
-        for kind in REAL
+        for kind in (*REAL, "shards")
         for part in ("words", "expanded", "meaning", "both", "learned")
     },
     "splade": splade,
@@ -222,7 +222,10 @@ MAKERS: dict[str, Make] = {
 }
 
 
-@pytest.fixture(scope="module", params=MAKERS, ids=lambda name: name.replace(" ", "-"))
+SLOW = [pytest.param(name, marks=pytest.mark.slow) if "shards" in name else name for name in MAKERS]
+
+
+@pytest.fixture(scope="module", params=SLOW, ids=lambda name: name.replace(" ", "-"))
 def make(request: pytest.FixtureRequest) -> Make:
     return MAKERS[request.param]
 

@@ -1,0 +1,182 @@
+"""A collection over several processes: the ranking of one, and what is missing is told."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import indexes
+from indexes.corpus.corpus import Corpus
+from indexes.qdrant.address import connect, is_address
+from indexes.qdrant.collection import point_ids
+from indexes.qdrant.shards import ShardedStore
+from indexes.qdrant.upload import upload
+from indexes.store.manifest import read
+from indexes.store.open_index import assemble
+from rag.engine.engine import Engine
+from rag.engine.result import Result
+from rag.errors import BadInput, StoreUnavailable, missing, watching
+from rag.types import Article, Filter
+from tests.fakes.law.corpus import FIT, VILLAGE, install
+
+WORDS = ("puits", "four", "chien", "chèvre", "jardin", "pain", "voisin", "linge", "foyer", "conseil")
+ASKED = (
+    "le chien du voisin",
+    "puits",
+    "un pain au four",
+    "la chèvre dans le jardin du conseil",
+    "linge foyer",
+)
+
+
+def crowd(n: int) -> Corpus:
+    """Articles of few words, most of which another one shares word for word: scores tie across shards."""
+    draw = random.Random(7)
+    texts = [" ".join(draw.choices(WORDS, k=draw.randint(1, 4))) for _ in range(n // 3)]
+    ids = draw.sample([f"a-{i}" for i in range(n)], n)
+    codes = ("Du village", "Des bêtes")
+    articles = tuple(Article(id_, codes[i % 2], id_, draw.choice(texts)) for i, id_ in enumerate(ids))
+    return replace(VILLAGE, articles=articles, questions=(), extras={})
+
+
+@pytest.fixture
+def village(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, Engine, ShardedStore]]:
+    """An index as it is opened here, over three shards, and their store."""
+    pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    folder = install(crowd(120), settings=FIT)
+    store = ShardedStore(tmp_path / "store", 3)
+    upload(folder, read(folder, "x"), "x", store)
+    yield indexes.open("village"), assemble(folder, read(folder, "x"), "x", store), store
+    for shard in store.shards:
+        shard.end()
+
+
+def told(engine: Engine, question: str, where: Filter | None = None, k: int = 10) -> Result:
+    return replace(engine.ask(question, where=where, k=k), milliseconds=0)
+
+
+def pid(store: ShardedStore, number: int) -> int | None:
+    process = store.shards[number].process
+    return process.pid if process is not None else None
+
+
+@pytest.mark.slow
+def test_shards_rank_as_one_ties_and_all(village: tuple[Engine, Engine, ShardedStore]) -> None:
+    here, sharded, store = village
+    sizes = [len(store.shards[i].ask("fingerprints", store.aliases()["village"])) for i in range(3)]
+    assert sum(sizes) == 120
+    assert min(sizes) > 20
+    ties = 0
+    for question in ASKED:
+        for where in (None, Filter(frozenset({"Des bêtes"}))):
+            for k in (1, 10, 120):
+                expected = told(here, question, where, k)
+                assert told(sharded, question, where, k) == expected
+                ties += len(expected.shown) - len({shown.score for shown in expected.shown})
+    assert ties > 100
+
+
+@pytest.mark.slow
+def test_under_load_and_kills_answers_are_right_or_say_what_is_missing(
+    village: tuple[Engine, Engine, ShardedStore],
+) -> None:
+    here, sharded, store = village
+    expected = {question: told(here, question) for question in ASKED}
+    told(sharded, ASKED[0])
+    wrong: list[Result] = []
+    right, partial, until = [0], [0], time.monotonic() + 20
+
+    def ask(seed: int) -> None:
+        draw = random.Random(seed)
+        while time.monotonic() < until:
+            question = draw.choice(ASKED)
+            result = told(sharded, question)
+            if result.missing:
+                partial[0] += 1
+            elif result == expected[question]:
+                right[0] += 1
+            else:
+                wrong.append(result)
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    killed, draw = 0, random.Random(1)
+    while time.monotonic() < until - 5:  # the last seconds pass without
+        if (victim := pid(store, draw.randrange(3))) is not None:
+            os.kill(victim, draw.choice((signal.SIGKILL, signal.SIGTERM)))
+            killed += 1
+        time.sleep(draw.uniform(0.5, 3))
+    for thread in threads:
+        thread.join()
+
+    assert wrong == []
+    assert killed > 3
+    assert right[0] > 10
+    deadline = time.monotonic() + 30
+    while told(sharded, ASKED[1]) != expected[ASKED[1]]:
+        assert time.monotonic() < deadline, "the shards did not come back"
+
+
+@pytest.mark.slow
+def test_a_shard_that_cannot_be_read_is_missing_until_it_can(
+    village: tuple[Engine, Engine, ShardedStore],
+) -> None:
+    here, sharded, store = village
+    expected = told(here, ASKED[0])
+    folder = store.shards[1].folder
+    folder.rename(folder.with_name("gone"))
+    store.shards[1].end()
+
+    result = told(sharded, ASKED[0])
+    assert result.missing == ("shard 2 of 3",)
+    assert result.shown
+    assert result.confidence is None  # it was calibrated on the whole law
+    assert not {1} & {int(point) % 3 for point in point_ids([shown.article.id for shown in result.shown])}
+    with pytest.raises(StoreUnavailable, match="shard 2 of 3: no answer"):
+        sharded.searcher.keyword.search([ASKED[0]], 10)  # nobody would be told
+    folder.with_name("gone").rename(folder)
+    for shard in store.shards:
+        shard.end()
+        shard.folder.rename(shard.folder.with_name(f"away-{shard.folder.name}"))
+    with pytest.raises(StoreUnavailable, match="no shard answers"):
+        sharded.ask(ASKED[0])
+    for shard in store.shards:
+        shard.folder.with_name(f"away-{shard.folder.name}").rename(shard.folder)
+    assert told(sharded, ASKED[0]) == expected
+
+
+def test_a_folder_keeps_its_number_of_shards(tmp_path: Path) -> None:
+    pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
+    (tmp_path / "shards.json").write_text('{"shards": 3}')
+    assert len(ShardedStore(tmp_path, 3).shards) == 3
+    with pytest.raises(BadInput, match=rf"2 shards: .* has 3: give qdrant\+shards://3{tmp_path}"):
+        connect(f"qdrant+shards://2{tmp_path}")
+    for address in ("qdrant+shards://many/folder", "qdrant+shards:///folder", "qdrant+shards://3/"):
+        assert is_address(address)
+        with pytest.raises(BadInput, match=r"give qdrant://HOST:PORT"):
+            connect(address)
+    with pytest.raises(BadInput, match="1 to 64"):
+        connect(f"qdrant+shards://65{tmp_path / 'new'}")
+
+
+def test_a_part_that_is_missing_is_told_to_whoever_watches_and_else_an_error() -> None:
+    with watching() as outer:
+        with watching() as inner:
+            missing("shard 1 of 2")
+        assert inner == {"shard 1 of 2"}
+        assert outer == set()
+        missing(*inner)
+        assert outer == inner
+    missing()
+    with pytest.raises(StoreUnavailable, match="shard 1 of 2"):
+        missing("shard 1 of 2")
