@@ -57,7 +57,7 @@ def draw(
     facts = {each.id: engine.facts[each.id] for each in articles if each.id in engine.facts}
     whole = ArticleExtract(engine.card, info.name, info.version, tuple(articles), day=day, facts=facts)
     st.html(tag("div", id=PLACE))
-    proof = partial(_receipt, result, info) if result is not None else None
+    proof = partial(_receipt, result, info) if result is not None and not result.missing else None
     panel(whole, question, proof, t)
 
 
