@@ -7,6 +7,7 @@ then does not answer is told (`rag.errors.missing`), never left out in silence.
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import socket
@@ -227,8 +228,8 @@ def main(folder: str, descriptor: str) -> None:
     while True:
         try:
             method, arguments, named = pipe.recv()
-        except (EOFError, OSError):
-            return
+        except (EOFError, OSError):  # what was flushed is safe; the engine would write more when it closes
+            os._exit(0)
         try:
             answer = True, getattr(store, method)(*arguments, **named)
         except Exception as error:  # noqa: BLE001 - the parent raises it

@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "page": ("--page", _page),
         "qdrant": (
             "--qdrant INDEX",
-            lambda: qdrant.measure(parsed.qdrant, parsed.articles, parsed.output, say, typed),
+            lambda: qdrant.measure(parsed.qdrant, parsed.articles, parsed.output, say, typed, parsed.shards),
         ),
         "counting": ("--counting PATH", lambda: counting.measure(parsed.counting, parsed.sizes[0], _say)),
         "growth": ("--growth PATH", lambda: _grow(parsed, typed)),
@@ -115,6 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top.add_argument("--sizes", type=int, nargs="+", default=growth.SIZES, metavar="N", help=sizes_help)
     help_text = "indexes in this process beside the same in a vector store, which must say the same"
     top.add_argument("--qdrant", nargs="+", metavar="INDEX", help=help_text)
+    top.add_argument("--shards", type=int, metavar="N", help="processes of --qdrant, each with a part")
     help_text = "--qdrant builds law at a PATH that is made so large, and compares that"
     top.add_argument("--articles", type=int, metavar="N", help=help_text)
     top.add_argument("--vectors", default="flat", help="of the indexes that --growth builds")

@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indexes.qdrant.engines import connect
+from indexes.qdrant.address import connect
+from indexes.qdrant.engines import EDGE
+from indexes.qdrant.shards import SHARDS
 from indexes.qdrant.upload import upload
 from indexes.sources import registry
 from indexes.store.atomic import replacing
@@ -64,8 +66,11 @@ def measure(
     output: Path | None,
     say: Callable[[str], object],
     command: str,
+    shards: int | None = None,
 ) -> None:
     """Say a table for each index, or for law at a path that is grown to so many articles and built.
+
+    The store is Qdrant's engine in the process that asks, or in as many processes as there are `shards`.
 
     Raises:
         RankingDiffers: an answer from the store is another one; the figures are written all the same.
@@ -77,7 +82,8 @@ def measure(
             index, questions = name, None
             if articles is not None:
                 index, questions = _grown(Path(name), articles, Path(scratch))
-            law = _compared(index, questions or read_questions(index, QUESTIONS), Path(scratch), say)
+            asked = questions or read_questions(index, QUESTIONS)
+            law = _compared(index, asked, Path(scratch), say, shards)
         laws.append(law)
         differences += law["differing_answers"] + law["differing_lists"]
     if output is not None:
@@ -97,10 +103,11 @@ def _grown(path: Path, articles: int, scratch: Path) -> tuple[str, list[str]]:
 
 
 def _compared(
-    index: str, questions: Sequence[str], scratch: Path, say: Callable[[str], object]
+    index: str, questions: Sequence[str], scratch: Path, say: Callable[[str], object], shards: int | None
 ) -> Mapping[str, Any]:
     folder, cure = locate(index)
-    manifest, address = read(folder, cure), f"qdrant+edge://{scratch / 'store'}"
+    engine = f"{SHARDS}://{shards}" if shards else f"{EDGE}://"
+    manifest, address = read(folder, cure), f"{engine}{scratch / 'store'}"
 
     def bring() -> list[Act]:
         upload(folder, manifest, cure, connect(address))
@@ -116,7 +123,7 @@ def _compared(
     )
     n = len(questions)
     law: dict[str, Any] = {"name": manifest.name, "articles": manifest.corpus["articles"], "questions": n}
-    for way, cost in (("this process", here), ("qdrant-edge", there)):
+    for way, cost in (("this process", here), (f"{shards} shards" if shards else "qdrant-edge", there)):
         law[way] = figures = _figures(cost, n)
         ms = [f"{figures[key]:.1f} ms" for key in ("p50_ms", "p95_ms", "wall_p50_ms", "wall_p95_ms")]
         cells = (f"{figures['ready_s']:.1f} s", f"{figures['grown_bytes'] / 1e6:,.0f} MB", *ms)

@@ -23,13 +23,16 @@ def village(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(VILLAGE, settings=FIT)
 
 
-def test_both_ways_are_measured_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--qdrant", "village", "--output", str(tmp_path / "made.json")]) == 0
+@pytest.mark.parametrize(("more", "way"), [((), "qdrant-edge"), (("--shards", "2"), "2 shards")])
+def test_both_ways_are_measured_and_compared(
+    more: tuple[str, ...], way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--qdrant", "village", "--output", str(tmp_path / "made.json"), *more]) == 0
     [law] = json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))["laws"]
     assert (law["articles"], law["questions"]) == (len(VILLAGE.articles), len(VILLAGE.questions))
     assert (law["differing_answers"], law["differing_lists"]) == (0, 0)
     assert 0 < law["store_alone_off"] < 1e-6  # sums in single precision
-    assert law["qdrant-edge"]["p95_ms"] >= law["qdrant-edge"]["p50_ms"] > 0
+    assert law[way]["p95_ms"] >= law[way]["p50_ms"] > 0
     said = capsys.readouterr().out
     assert said.startswith(f"| {' | '.join(COLUMNS)} |")
     assert "0 of 5 first 10" in said
