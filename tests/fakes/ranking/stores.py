@@ -54,7 +54,7 @@ def store(kind: str, folder: Path) -> VectorStore:
 @lru_cache
 def _shards() -> ShardedStore:
     """Two processes for all tests that need no store of their own: each takes a second to begin."""
-    place = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
+    place = in_memory(Path(tempfile.gettempdir()))
     made = ShardedStore(place, 2)
     weakref.finalize(made, shutil.rmtree, place, ignore_errors=True)
     return made
