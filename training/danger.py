@@ -1,15 +1,15 @@
 """`python -m training.danger`: fit the classifier of danger that stands beside the rules.
 
 Learnt from the cases of `tests/rag/screening/cases/danger` (but not the half "unseen"), from more cases in
-`danger_cases.jsonl.gz`, and, as situations of nobody, from ordinary questions of the law that ships. What a
+`danger_cases.jsonl.xz`, and, as situations of nobody, from ordinary questions of the law that ships. What a
 writer wrote is scored by what the others teach, and the thresholds are set on these scores.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
+import lzma
 import random
 import sys
 from collections.abc import Sequence
@@ -25,18 +25,22 @@ from scipy.sparse import csr_matrix
 import indexes
 from indexes.cli.terminal import guarded
 from rag.errors import BadInput
-from rag.screening.danger import CLASSES, rule_classes
-from rag.screening.danger_classifier import FILE, ngrams
-from rag.types import Bools, Floats
+from rag.screening.danger import CLASSES, LIMITS, rule_classes
+from rag.screening.danger_classifier import BUCKETS, FILE, ngrams
+from rag.types import Bools, Floats, Ints
 from training.screening import FOLDER, read_cases
 
-WRITTEN = Path(__file__).with_name("danger_cases.jsonl.gz")
-BUCKETS = 2**15
+WRITTEN = Path(__file__).with_name("danger_cases.jsonl.xz")
+FEWEST = 8  # texts that an n-gram must be in
+FOLDS = 5
+OTHERS = 0.02  # weight of a situation where another class is learnt: people in one danger are often in two
 COST = 10.0  # of an error, beside the squared weights
 STEPS = 60
-ORDINARY = 3000  # questions
-ALARMS, ORDINARY_ALARMS = 0.03, 0.003  # more than the rules raise: of near misses, of ordinary questions
-RAISES = np.arange(0.0, 4.01, 0.25)  # thresholds that are tried
+ORDINARY = 12_000  # questions
+ALARMS, ORDINARY_ALARMS = 0.02, 0.003  # more than the rules raise: of near misses, of ordinary questions
+HINTS, ORDINARY_HINTS = 0.20, 0.005  # the same for classes that are named
+TRIED = np.arange(-4.0, 6.01, 0.25)  # thresholds
+LEAST = 0.5  # for an alarm: a class must be likelier than not
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,43 +66,57 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
         if case.half != "unseen"
     ]
     try:
-        with gzip.open(written, "rt", encoding="utf-8") as lines:
+        with lzma.open(written, "rt", encoding="utf-8") as lines:
             more = [json.loads(line) for line in lines]
         found += [
             Example(e["text"], e["class"], e["danger"] is not None, e["writer"], e["language"]) for e in more
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, lzma.LZMAError, ValueError, KeyError, TypeError) as error:
         raise BadInput(
-            f"{written}: {error!r}; expected gzipped JSON Lines of cases, as the one here"
+            f"{written}: {error!r}; expected JSON Lines of cases, packed with xz, as the one here"
         ) from error
     writers = sorted({each.writer for each in found})
     questions = sorted({q.text for of in indexes.open().explainer.cited.values() for q in of})
     drawn = random.Random(seed).sample(questions, min(ORDINARY, len(questions)))  # noqa: S311
+    drawn = [text for text in drawn if not any(rule_classes(text).values())]  # some are of danger
     law = [Example(text, "", is_case=False, writer=writers[n % len(writers)]) for n, text in enumerate(drawn)]
     return found + law
 
 
-def matrix(texts: Sequence[str], idf: Floats | None = None) -> tuple[csr_matrix, Floats]:
-    """Return weighed n-grams, one row of length 1 a text, and the inverse document frequencies."""
-    rows = [ngrams(text, BUCKETS) for text in texts]
-    ends = np.cumsum([0, *(len(ids) for ids, _ in rows)])
+@dataclass(frozen=True, slots=True)
+class Grams:
+    """The n-grams of some texts, one row of length 1 a text, and what weighs them."""
+
+    rows: csr_matrix  # (texts, known) float32
+    buckets: Ints  # (known,)
+    idf: Floats  # (known,) inverse document frequencies, rounded as in the file
+
+
+def weigh(texts: Sequence[str]) -> Grams:
+    """Count the n-grams of texts that are in a few of them at least."""
+    rows = [ngrams(text) for text in texts]
     ids = np.concatenate([ids for ids, _ in rows])
-    values = 1 + np.log(np.concatenate([counts for _, counts in rows]))
-    if idf is None:
-        idf = (np.log((1 + len(texts)) / (1 + np.bincount(ids, minlength=BUCKETS))) + 1).astype(np.float16)
-        idf = idf.astype(np.float32)
-    values = values * idf[ids]
-    lengths = np.sqrt(np.add.reduceat(values**2, ends[:-1]))
-    values /= np.repeat(np.maximum(lengths, 1e-9), np.diff(ends))
-    return csr_matrix((values.astype(np.float32), ids, ends), (len(texts), BUCKETS)), idf
+    counts = np.concatenate([counts for _, counts in rows])
+    row = np.repeat(np.arange(len(rows)), [len(ids) for ids, _ in rows])
+    texts_with = np.bincount(ids, minlength=BUCKETS)
+    buckets = np.flatnonzero(texts_with >= FEWEST)
+    idf = (np.log((1 + len(texts)) / (1 + texts_with[buckets])) + 1).astype(np.float16).astype(np.float32)
+    known = texts_with[ids] >= FEWEST
+    row, column = row[known], np.searchsorted(buckets, ids[known])
+    values = (1 + np.log(counts[known])) * idf[column]
+    values /= np.sqrt(np.maximum(np.bincount(row, values**2, len(rows)), 1e-9))[row]
+    return Grams(
+        csr_matrix((values.astype(np.float32), (row, column)), (len(rows), len(buckets))), buckets, idf
+    )
 
 
 def fit(rows: csr_matrix, labels: Bools) -> tuple[Floats, Floats]:
-    """Return weights (buckets, classes) and bias (classes,), both labels of a class weighing the same."""
-    count, classes = labels.shape
-    positive = labels.sum(0)
-    balance = np.where(labels, count / (2 * np.maximum(positive, 1)), count / (2 * (count - positive)))
-    sign, transposed = np.where(labels, 1.0, -1.0), rows.T.tocsr()
+    """Return weights (n-grams, classes) and bias (classes,), both labels of a class weighing the same."""
+    classes, sign = labels.shape[1], np.where(labels, 1.0, -1.0)
+    weight = np.where(labels.any(1, keepdims=True) & ~labels, OTHERS, 1.0)
+    positive, all_ = labels.sum(0), weight.sum(0)
+    balance = weight * np.where(labels, all_ / (2 * np.maximum(positive, 1)), all_ / (2 * (all_ - positive)))
+    transposed = rows.T.tocsr()
 
     def loss(flat: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
         whole = flat.reshape(-1, classes)
@@ -108,7 +126,7 @@ def fit(rows: csr_matrix, labels: Bools) -> tuple[Floats, Floats]:
         value = COST * (balance * np.logaddexp(0, -margin)).sum() + 0.5 * (weights * weights).sum()
         return value, np.vstack([COST * (transposed @ slope) + weights, COST * slope.sum(0)]).ravel()
 
-    start: npt.NDArray[np.float64] = np.zeros((BUCKETS + 1) * classes)
+    start: npt.NDArray[np.float64] = np.zeros((rows.shape[1] + 1) * classes)
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "maxcor": 6})
     whole = found.x.reshape(-1, classes).astype(np.float32)
     return whole[:-1], whole[-1]
@@ -117,8 +135,8 @@ def fit(rows: csr_matrix, labels: Bools) -> tuple[Floats, Floats]:
 def cross_validate(rows: csr_matrix, labels: Bools, writers: Sequence[str]) -> Floats:
     """Return the scores of each text by what the texts of other writers teach."""
     scores = np.zeros(labels.shape, np.float32)
-    names = np.array(writers)
-    folds = [names == name for name in sorted(set(writers))]
+    _, number = np.unique(np.array(writers), return_inverse=True)
+    folds = [number % FOLDS == fold for fold in range(FOLDS)]
     with ProcessPoolExecutor(2) as pool:
         fitted = pool.map(fit, (rows[~held] for held in folds), (labels[~held] for held in folds))
         for held, (weights, bias) in zip(folds, fitted, strict=True):
@@ -128,10 +146,12 @@ def cross_validate(rows: csr_matrix, labels: Bools, writers: Sequence[str]) -> F
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From which score a class is raised, and what came of it: recall and alarms, the mean over writers."""
+    """From which scores a class is raised and named, and what came of it, means over writers."""
 
     raises: float
+    names_from: float  # a lower score, from which it is named
     with_rules: tuple[float, float]
+    with_hints: tuple[float, float]  # raised or named
     rules_alone: tuple[float, float]
 
 
@@ -156,11 +176,18 @@ def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) 
         )
         return recall, alarms
 
-    for raises in RAISES:
-        more = (scores >= raises) & ~ruled
-        if rates(more)[1] <= ALARMS and more[law].mean() <= ORDINARY_ALARMS:
-            break
-    return Threshold(float(raises), rates(more | ruled), rates(ruled))
+    def lowest(alarms: float, ordinary: float) -> float:
+        for score in TRIED:
+            more = (scores >= score) & ~ruled
+            if rates(more)[1] <= alarms and more[law].mean() <= ordinary:
+                break
+        return float(score)
+
+    raises = max(LEAST, lowest(ALARMS, ORDINARY_ALARMS))
+    hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS))
+    return Threshold(
+        raises, hints, rates((scores >= raises) | ruled), rates((scores >= hints) | ruled), rates(ruled)
+    )
 
 
 @guarded
@@ -168,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Fit, print what the thresholds give on texts of writers left out, and write the classifier."""
     parser = argparse.ArgumentParser(prog="python -m training.danger", description=__doc__)
     parser.add_argument("--cases", type=Path, default=FOLDER, help="folder of the cases, a file a class")
-    parser.add_argument("--written", type=Path, default=WRITTEN, help="more cases, gzipped JSON Lines")
+    parser.add_argument("--written", type=Path, default=WRITTEN, help="more cases, JSON Lines packed with xz")
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument(
         "--output", type=Path, default=FILE, help="the classifier; default: the one that ships"
@@ -179,30 +206,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadInput as error:
         sys.stderr.write(f"ERROR {error}\n")
         return 2
-    rows, idf = matrix([each.text for each in of])
+    grams = weigh([each.text for each in of])
     labels = np.array([[each.danger == name and each.is_case for name in CLASSES] for each in of])
-    scores = cross_validate(rows, labels, [each.writer for each in of])
-    ruled = [rule_classes(each.text) for each in of]
+    scores = cross_validate(grams.rows, labels, [each.writer for each in of])
+    with ProcessPoolExecutor(2) as pool:
+        ruled = list(pool.map(rule_classes, (each.text for each in of), chunksize=200))
     found = [
         threshold(of, name, scores[:, at], np.array([bool(told.get(name)) for told in ruled]))
         for at, name in enumerate(CLASSES)
     ]
     for name, each in zip(CLASSES, found, strict=True):
         told = "found {:.0%}, false {:.0%}"
-        now, before = told.format(*each.with_rules), told.format(*each.rules_alone)
+        now, named, before = (told.format(*r) for r in (each.with_rules, each.with_hints, each.rules_alone))
         sys.stdout.write(
-            f"{name:12} {now} of writers left out (rules alone {before}), from {each.raises:+.2f}\n"
+            f"{name:12} {now} of writers left out, from {each.raises:+.2f}; or named {named}, from "
+            f"{each.names_from:+.2f}; rules alone {before}\n"
         )
-    weights, bias = fit(rows, labels)
+    weights, bias = fit(grams.rows, labels)
     scale = np.abs(weights).max(0) / 127
     np.savez_compressed(
         parsed.output,
         names=np.array(CLASSES),
+        buckets=grams.buckets.astype(np.int32),
         scale=scale,
         weights=np.round(weights / scale).astype(np.int8),
         bias=bias,
-        idf=idf.astype(np.float16),
+        idf=grams.idf.astype(np.float16),
         raises=np.array([each.raises for each in found], np.float32),
+        names_from=np.array([each.names_from for each in found], np.float32),
     )
     return 0
 

@@ -25,6 +25,7 @@ _FIGURATIVE = {
     | ({"since"} if danger in LIMITS else set())
     for danger in CLASSES
 }
+SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
 
@@ -70,15 +71,22 @@ def _read_grammar() -> _Grammar:
 def classes(question: str) -> Mapping[str, bool]:
     """Return the classes of danger that a question speaks of: True where somebody is in it.
 
-    Where a classifier finds a class whose words the rules do not know, it is told too.
+    Where a classifier finds a class whose words the rules do not know, it is told too; where it is less sure,
+    the class is named (False), so that help is shown without an alarm.
     """
     found = rule_classes(question)
     french = question_languages(question)[:1] == ["fr"]
-    more = [danger for danger in classifier().predict(question, french=french) if not found.get(danger)]
+    predicted = classifier().predict(question, french=french)
+    limited = any(found.get(each) for each in LIMITS)  # the rules know which
+    more = {
+        danger: now
+        for danger, now in predicted.items()
+        if now > found.get(danger, -1) and not (limited and danger in LIMITS)
+    }
     if not more:
         return found
     worded = _literal_classes(question)
-    return {**found, **{danger: True for danger in more if danger not in worded}}
+    return {**found, **{danger: now for danger, now in more.items() if danger not in worded}}
 
 
 def _readings(question: str) -> Iterator[tuple[Sequence[Word], Sequence[Match]]]:
@@ -91,16 +99,21 @@ def _readings(question: str) -> Iterator[tuple[Sequence[Word], Sequence[Match]]]
 
 
 def _literal_classes(question: str) -> set[str]:
-    """Return the classes whose words a question has, if the rules take them for denied, invented or over."""
+    """Return the classes whose words a question has, if to the rules they are denied, figurative or over."""
     grammar, worded = _grammar(), set[str]()
     for text, matches in _readings(question):
         concepts = {match.concept for match in matches}
         worded |= set(LIMITS if "bystander" in concepts else ()) | set(FACTS if "unreal" in concepts else ())
+        if len(text) < SHORT_FIGURE:
+            worded |= {danger for danger in CLASSES if f"{danger}-figurative" in concepts}
         worded |= {
             danger
             for danger in CLASSES
             if danger not in worded
-            and any(rule.found(matches, text, matches) for rule in grammar.rules[danger])
+            and any(
+                rule.is_possible(concepts) and rule.found(matches, text, matches)
+                for rule in grammar.rules[danger]
+            )
         }
     return worded
 
@@ -147,7 +160,8 @@ def _tells(
     named = any(match.concept == f"{danger}-named" for match in plain)
     if danger in FACTS and any(match.concept == "unreal" for match in plain):
         return False if named else None
-    for rule in rules:
+    present = {match.concept for match in plain}
+    for rule in filter(lambda each: each.is_possible(present), rules):
         chosen = rule.found(plain, text, matches)
         if chosen is None:
             continue

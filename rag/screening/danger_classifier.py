@@ -20,8 +20,11 @@ from rag.types import Floats, Ints
 
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST = 6  # words
-FOREIGN = 2.0  # that a score of another language must have more
-CHARACTERS, WORDS = (2, 3, 4, 5), (1, 2, 3)  # lengths of n-grams
+SHORT, UNSURE = 9, 1.0  # words of a short text, whose score must be higher by so much
+FOREIGN = 2.0  # the same of another language
+BEHIND = 2.0  # by which a class may be less likely than the likeliest: people in one danger are often in two
+BUCKETS = 2**18
+CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 _STEP = np.uint64(1_000_003)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / the golden ratio: spreads hashes (Knuth, TAOCP 6.4)
@@ -29,37 +32,52 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / the golden ratio: spreads hashes
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """Weights of all classes; n-gram `i` adds `weights[i, class]`."""
+    """Weights of all classes for the n-grams that it knows: row `i` is that of bucket `buckets[i]`."""
 
     names: tuple[str, ...]
-    weights: Floats  # (buckets, classes), float32
+    buckets: Ints  # (known,), ascending
+    idf: Floats  # (known,)
+    weights: npt.NDArray[np.int8]  # (known, classes)
+    scale: Floats  # (classes,) that a weight is multiplied by
     bias: Floats  # (classes,)
-    idf: Floats  # (buckets,)
     raises: Floats  # (classes,) scores from which a class is raised
+    names_from: Floats  # (classes,) lower ones, from which it is named: help is shown, without an alarm
 
     def scores(self, text: str) -> Floats:
         """Return the log odds of each class, float32."""
-        ids, counts = ngrams(text, len(self.idf))
-        values = (1 + np.log(counts)) * self.idf[ids]
+        ids, counts = ngrams(text)
+        rows = np.searchsorted(self.buckets, ids)
+        known = self.buckets[np.minimum(rows, len(self.buckets) - 1)] == ids
+        rows = rows[known]
+        values = (1 + np.log(counts[known])) * self.idf[rows]
         norm = float(np.sqrt(values @ values)) or 1.0
-        return (values @ self.weights[ids]) / norm + self.bias
+        found: Floats = (values @ self.weights[rows]) * self.scale / norm + self.bias
+        return found
 
-    def predict(self, text: str, *, french: bool) -> list[str]:
-        """Return the classes that it finds; none in fewer than six words, where every one weighs too much.
+    def predict(self, text: str, *, french: bool) -> dict[str, bool]:
+        """Return the classes that it finds, True where they are raised and False where they are named.
 
-        Of other languages than French it has read little, and must be surer.
+        None is found in fewer than six French words, where each weighs too much; in a few more, and in other
+        languages, of which it has read little, it must be surer.
         """
-        if french and len(text.split()) < FEWEST:
-            return []
-        wanted = self.raises + (0.0 if french else FOREIGN)
+        count = sum(any(map(str.isalnum, word)) for word in text.split())
+        if french and count < FEWEST:
+            return {}
         scores = self.scores(text)
-        return [name for name, score, least in zip(self.names, scores, wanted, strict=True) if score >= least]
+        likely = scores >= scores.max() - BEHIND
+        scores = scores - (UNSURE * (count < SHORT) if french else FOREIGN)
+        found = likely & (scores >= self.names_from)
+        return {
+            name: bool(raised)
+            for name, raised, each in zip(self.names, scores >= self.raises, found, strict=True)
+            if each
+        }
 
 
-def ngrams(text: str, buckets: int) -> tuple[Ints, Ints]:
+def ngrams(text: str) -> tuple[Ints, Ints]:
     """Return the buckets of a text's n-grams, ascending, and how often each occurs.
 
-    Letters lose case and accents; what is no letter or digit parts words. `buckets` is a power of two.
+    Letters lose case and accents; what is no letter or digit parts words.
     """
     plain = unicodedata.normalize("NFKD", text.casefold())
     kept = (c if c.isalnum() else " " for c in plain if not unicodedata.combining(c))
@@ -67,7 +85,7 @@ def ngrams(text: str, buckets: int) -> tuple[Ints, Ints]:
     letters = np.frombuffer(f" {' '.join(words)} ".encode("utf-32-le"), np.uint32).astype(np.uint64)
     hashes = np.array([zlib.crc32(word.encode()) for word in words], np.uint64)
     found = [_windows(letters, n, n) for n in CHARACTERS] + [_windows(hashes, n, 100 + n) for n in WORDS]
-    shift = np.uint64(64 - (buckets.bit_length() - 1))
+    shift = np.uint64(64 - (BUCKETS.bit_length() - 1))
     ids, counts = np.unique((np.concatenate(found) * _MIX) >> shift, return_counts=True)
     return ids.astype(np.int64), counts
 
@@ -85,11 +103,13 @@ def _windows(units: Hashes, length: int, seed: int) -> Hashes:
 def classifier() -> Classifier:
     """Return the classifier that ships."""
     with np.load(FILE) as data:
-        scale = data["scale"]
         return Classifier(
             tuple(map(str, data["names"])),
-            data["weights"].astype(np.float32) * scale,
-            data["bias"],
+            data["buckets"].astype(np.int64),
             data["idf"].astype(np.float32),
+            data["weights"],
+            data["scale"],
+            data["bias"],
             data["raises"],
+            data["names_from"],
         )

@@ -24,6 +24,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain, product
 
@@ -191,12 +192,12 @@ class _Index:
         if first.within or first.number:
             self.other.append((concept, phrase))
 
-    def candidates(self, word: str) -> Iterator[tuple[str, _Phrase]]:
-        """Yield the phrases that may begin with a word."""
+    def candidates(self, word: str, numerals: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, _Phrase]]:
+        """Yield the phrases that begin with a word."""
         yield from self.exact.get(word, ())
         for length in range(1, len(word) + 1):
             yield from self.starts.get(word[:length], ())
-        yield from self.other
+        yield from (each for each in self.other if each[1][0].fits(word, numerals))
 
 
 class Lexicon:
@@ -229,10 +230,10 @@ class Lexicon:
         """Return what is found in some languages, the longest of each concept at a word."""
         found: dict[tuple[str, str, int], int] = {}
         for language in languages:
-            index = self._index[language]
+            index, numerals = self._index[language], self._numerals.get(language, {})
             for at, word in enumerate(text):
-                for concept, phrase in index.candidates(word.text):
-                    for end in self._ends(phrase, 0, at, language, text):
+                for concept, phrase in index.candidates(word.text, numerals):
+                    for end in self._ends(phrase, 1, at + 1, language, text):
                         key = concept, language, at
                         found[key] = max(found.get(key, 0), end)
         return [Match(concept, language, at, end) for (concept, language, at), end in found.items()]
@@ -272,6 +273,10 @@ class Rule:
         whole, parts = written.startswith("text:"), written.removeprefix("text:").split()
         groups = tuple(frozenset(part.split("|")) for part in parts if part[0] != "-")
         return cls(groups, frozenset(part[1:] for part in parts if part[0] == "-"), whole)
+
+    def is_possible(self, concepts: AbstractSet[str]) -> bool:
+        """Tell whether one concept of each group is among those of a text."""
+        return not any(map(concepts.isdisjoint, self.groups))
 
     def concepts(self) -> frozenset[str]:
         """Return every concept that it names."""

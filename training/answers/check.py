@@ -36,6 +36,7 @@ left out is what misleads; *fragment* if only some are; *law alone* if passages 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
 import random
@@ -181,14 +182,21 @@ Chosen = Mapping[str, frozenset[int]]  # article id -> its units
 
 
 def load(path: Path, kind: type[_Line], articles: Mapping[str, Article]) -> list[_Line]:
-    """Read a file of the material.
+    """Read a file of the material, or the same packed with gzip (.gz) if that is there.
 
     Raises:
         BadInput: a file that cannot be read, a line of another form, or an article that the law has not.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        if path.with_name(f"{path.name}.gz").is_file():
+            path = path.with_name(f"{path.name}.gz")
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.suffix == ".gz"
+            else path.open(encoding="utf-8") as file
+        ):
+            lines = file.read().splitlines()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: cannot be read ({error}). Give a folder of material in --material") from None
     made: list[_Line] = []
     for number, line in enumerate(filter(str.strip, lines), 1):

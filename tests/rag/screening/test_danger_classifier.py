@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import gzip
 import json
+import lzma
 from collections import Counter
 from pathlib import Path
 
@@ -11,46 +11,51 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.screening.danger import CLASSES, classes, rule_classes
-from rag.screening.danger_classifier import Classifier, classifier, ngrams
+from rag.screening.danger_classifier import BUCKETS, Classifier, classifier, ngrams
 from training import danger as fitting
-from training.danger import Example, fit, matrix, threshold
+from training.danger import Example, fit, threshold, weigh
 from training.screening import FOLDER
 
 
 @given(st.text(max_size=80))
 def test_every_text_has_ngrams_in_order_and_none_outside(text: str) -> None:
-    ids, counts = ngrams(text, 256)
+    ids, counts = ngrams(text)
     assert np.all(np.diff(ids) > 0)
-    assert np.all((ids >= 0) & (ids < 256))
+    assert np.all((ids >= 0) & (ids < BUCKETS))
     assert np.all(counts > 0)
 
 
 def test_case_accents_and_marks_make_no_difference() -> None:
-    plain, typed = ngrams("j'ai été frappée", 2**15), ngrams("  J’AI ETE,  frappee !", 2**15)
+    plain, typed = ngrams("j'ai été frappée"), ngrams("  J’AI ETE,  frappee !")
     assert [part.tolist() for part in plain] == [part.tolist() for part in typed]
-    assert ngrams("j'ai ete", 2**15)[0].tolist() != ngrams("ete j'ai", 2**15)[0].tolist()
+    assert ngrams("j'ai ete")[0].tolist() != ngrams("ete j'ai")[0].tolist()
 
 
 def small(score: float) -> Classifier:
-    """Return a classifier that gives every text one score for its only class."""
-    one = np.ones(1, np.float32)
-    return Classifier(("threat",), np.zeros((16, 1), np.float32), one * score, np.ones(16, np.float32), one)
+    """Return a classifier that gives every text one score for its only class; raises from 1, names from 0."""
+    one, rows = np.ones(1, np.float32), np.ones(1, np.int64)
+    return Classifier(
+        ("threat",), rows, one, np.zeros((1, 1), np.int8), one, one * score, raises=one, names_from=one * 0
+    )
 
 
 @pytest.mark.parametrize(
-    ("score", "text", "french", "raised"),
+    ("score", "text", "french", "found"),
     [
-        (1.5, "il a dit un mot de trop", True, ["threat"]),
-        (0.5, "il a dit un mot de trop", True, []),
-        (1.5, "mon fils et ma fille", True, []),  # a few words are too few
-        (1.5, "he said one word too many", False, []),  # it has read little of that language
-        (3.5, "he said one word too many", False, ["threat"]),
+        (1.5, "hier soir il a dit un mot de trop", True, {"threat": True}),
+        (0.5, "hier soir il a dit un mot de trop", True, {"threat": False}),
+        (-0.5, "hier soir il a dit un mot de trop", True, {}),
+        (1.5, "il a dit un mot de trop", True, {"threat": False}),  # short
+        (1.5, "mon fils et ma fille", True, {}),  # a few words are too few
+        (1.5, "he said one word too many", False, {}),  # it has read little of that language
+        (2.5, "he said one word too many", False, {"threat": False}),
+        (3.5, "he said one word too many", False, {"threat": True}),
     ],
 )
 def test_it_is_surer_where_it_has_read_little(
-    score: float, text: str, *, french: bool, raised: list[str]
+    score: float, text: str, *, french: bool, found: dict[str, bool]
 ) -> None:
-    assert small(score).predict(text, french=french) == raised
+    assert small(score).predict(text, french=french) == found
 
 
 @pytest.mark.parametrize(
@@ -95,14 +100,13 @@ def test_no_unseen_case_teaches() -> None:
         for line in path.read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
             (unseen if case["half"] == "unseen" else seen).add(case["text"])
-    with gzip.open(fitting.WRITTEN, "rt", encoding="utf-8") as lines:
+    with lzma.open(fitting.WRITTEN, "rt", encoding="utf-8") as lines:
         seen |= {json.loads(line)["text"] for line in lines}
     assert len(seen) > 10_000
     assert not unseen & seen
 
 
-def test_a_small_fit_tells_its_classes_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitting, "BUCKETS", 2**10)
+def test_a_small_fit_tells_its_classes_apart() -> None:
     told = [
         Example(f"{word} {n}", name, is_case, writer)
         for n in range(10)
@@ -113,17 +117,18 @@ def test_a_small_fit_tells_its_classes_apart(monkeypatch: pytest.MonkeyPatch) ->
             ("", False, "quel est le loyer"),
         )
     ]  # fmt: skip
-    rows, idf = matrix([each.text for each in told])
+    grams = weigh([each.text for each in told])
     labels = np.array([[each.danger == "threat" and each.is_case] for each in told])
-    weights, bias = fit(rows, labels)
-    scores = rows @ weights + bias
+    weights, bias = fit(grams.rows, labels)
+    scores = grams.rows @ weights + bias
 
-    assert idf.shape == (2**10,)
+    assert grams.rows.shape == (len(told), len(grams.buckets)) == (len(told), len(grams.idf))
     assert ((scores[:, 0] > 0) == labels[:, 0]).all()
     chosen = threshold(told, "threat", scores[:, 0], np.zeros(len(told), np.bool_))
     assert (chosen.with_rules, chosen.rules_alone) == ((1.0, 0.0), (0.0, 0.0))
+    assert chosen.names_from <= chosen.raises
 
 
 def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fitting.main(["--written", str(tmp_path / "none.gz")]) == 2
-    assert "none.gz" in capsys.readouterr().err
+    assert fitting.main(["--written", str(tmp_path / "none.xz")]) == 2
+    assert "none.xz" in capsys.readouterr().err
