@@ -6,6 +6,7 @@ weighed by inverse document frequency; no word list, one model for all languages
 
 from __future__ import annotations
 
+import re
 import unicodedata
 import zlib
 from dataclasses import dataclass
@@ -19,12 +20,14 @@ import numpy.typing as npt
 from rag.types import Floats, Ints
 
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
-FEWEST = 6  # words
+FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
 SHORT, UNSURE = 9, 1.0  # words of a short text, whose score must be higher by so much
 FOREIGN = 2.0  # the same of another language
 BEHIND = 2.0  # by which a class may be less likely than the likeliest: people in one danger are often in two
 BUCKETS = 2**18
 CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
+_HAN = "\u3400-\u9fff"
+_WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]*[^\W_{_HAN}][^\s{_HAN}]*")
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 _STEP = np.uint64(1_000_003)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / the golden ratio: spreads hashes (Knuth, TAOCP 6.4)
@@ -57,11 +60,11 @@ class Classifier:
     def predict(self, text: str, *, french: bool) -> dict[str, bool]:
         """Return the classes that it finds, True where they are raised and False where they are named.
 
-        None is found in fewer than six French words, where each weighs too much; in a few more, and in other
-        languages, of which it has read little, it must be surer.
+        None is found in a few words, where each weighs too much; in a few more, and in other languages than
+        French, of which it has read little, it must be surer.
         """
-        count = sum(any(map(str.isalnum, word)) for word in text.split())
-        if french and count < FEWEST:
+        count = len(_WORD.findall(text))
+        if count < (FEWEST if french else FEWEST_FOREIGN):
             return {}
         scores = self.scores(text)
         likely = scores >= scores.max() - BEHIND

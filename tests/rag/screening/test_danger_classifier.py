@@ -46,7 +46,9 @@ def small(score: float) -> Classifier:
         (0.5, "hier soir il a dit un mot de trop", True, {"threat": False}),
         (-0.5, "hier soir il a dit un mot de trop", True, {}),
         (1.5, "il a dit un mot de trop", True, {"threat": False}),  # short
-        (1.5, "mon fils et ma fille", True, {}),  # a few words are too few
+        (9.5, "mon fils et ma fille ?", True, {}),  # a few words are too few
+        (9.5, "dépôt", False, {}),
+        (9.5, "他打我", False, {"threat": True}),  # three
         (1.5, "he said one word too many", False, {}),  # it has read little of that language
         (2.5, "he said one word too many", False, {"threat": False}),
         (3.5, "he said one word too many", False, {"threat": True}),
