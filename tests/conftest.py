@@ -9,9 +9,9 @@ from hypothesis import settings
 
 from tests.paths import SHARED
 
-# By default the same examples at every run: what it finds, anybody can find again. CI runs the property tests
-# once more with examples drawn anew: --hypothesis-profile fresh --hypothesis-seed N.
-settings.register_profile("same", derandomize=True, deadline=None)
+# By default the same few examples at every run: what it finds, anybody can find again. CI runs the property
+# tests once more with a hundred drawn anew: --hypothesis-profile fresh --hypothesis-seed N.
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=30)
 settings.register_profile("fresh", deadline=None)
 settings.load_profile("same")
 

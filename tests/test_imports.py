@@ -241,6 +241,7 @@ def test_importing_rag_and_indexes_loads_neither_torch_nor_streamlit() -> None:
     assert not loaded & (HEAVY | {"streamlit"})
 
 
+@pytest.mark.slow
 def test_no_module_of_theirs_loads_them_either() -> None:
     names = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")

@@ -234,6 +234,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.mark.slow
 def test_wheel_holds_the_packages_and_their_data(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -264,6 +265,7 @@ def _packages(python: Path) -> Path:
     return Path(_run(python, "-c", code, cwd=python.parent).strip())
 
 
+@pytest.mark.slow
 def test_installed_wheel_opens_the_builtin_index(installed: Path, tmp_path: Path) -> None:
     question = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
     code = (

@@ -45,6 +45,7 @@ def _bad(target: str, seed: int, number: int, folder: Path) -> Case:
     return "kind", run
 
 
+@pytest.mark.slow
 def test_what_fails_hangs_dies_and_fills_memory_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     command._begin_peak()
     monkeypatch.setattr(command, "MEMORY", command._peak() + 30)
@@ -80,6 +81,7 @@ def test_markup_that_is_let_through_is_found(tmp_path: Path, monkeypatch: pytest
         pages.MARKUP["about"]("about", Random(3), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", XML)
 def test_a_case_is_made_again(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))

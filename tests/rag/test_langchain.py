@@ -124,6 +124,7 @@ def test_an_agent_is_told_when_nothing_fits(engine: Engine) -> None:
     assert any("now stands in" in n for n in called(made, "ancien article 1382 du code civil")["notices"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", ["docs/host.md"])
 def test_the_lines_of_the_documents_run(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")

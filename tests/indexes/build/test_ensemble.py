@@ -176,6 +176,7 @@ def test_no_fit_at_all_is_refused(fits: int) -> None:
         FitSettings(fits=fits)
 
 
+@pytest.mark.slow
 def test_an_index_of_several_fits_is_fitted_as_often_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

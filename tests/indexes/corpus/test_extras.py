@@ -193,6 +193,7 @@ def test_every_source_keeps_them(tmp_path: Path) -> None:
     assert (stard.extras, stard.question_extras) == ({"0": {"year": 2020}}, {"3": {"from": "web"}})
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_marks_of_stard_are_kept_apart(data: Path) -> None:
     corpus, _ = load("stard", data / "stard")

@@ -113,6 +113,7 @@ def test_the_data_card_that_ships_is_current(builtin: Description) -> None:
     assert not made.gaps
 
 
+@pytest.mark.slow
 def test_the_tables_in_the_docs_are_current(builtin: Description) -> None:
     page = (ROOT / "docs" / "results" / "describing.md").read_text(encoding="utf-8")
     found = re.findall(r"<!-- describe: builtin (\w+) -->\n((?:\|[^\n]*\n)+)", page)

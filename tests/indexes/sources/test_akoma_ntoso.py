@@ -145,6 +145,7 @@ REAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", REAL)
 def test_real_acts_have_their_counts(data: Path, name: str) -> None:
@@ -1031,6 +1032,7 @@ def test_from_the_files_to_the_answer(tmp_path: Path, capsys: pytest.CaptureFixt
     )
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_theft_in_a_dwelling_is_found(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = data / "akn" / "it_codice_penale.xml"

@@ -138,6 +138,7 @@ def kept() -> str:
         return read(paths.corpus_folder("village")).sha256
 
 
+@pytest.mark.slow
 def test_import_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
     install(edition(0))
     before, outcomes = edition(0).sha256, []
@@ -212,6 +213,7 @@ def test_update_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_
     tidy(home)
 
 
+@pytest.mark.slow
 def test_rollback_killed_before_each_of_its_steps(home: Path, worker: Worker) -> None:
     versions = {edition(n).sha256: install(edition(n)).name for n in (0, 1)}
     before, other, outcomes = edition(1).sha256, edition(0).sha256, []

@@ -108,6 +108,7 @@ def test_a_damaged_note_is_told_with_its_cure(home: Path) -> None:
         engine.facts  # noqa: B018
 
 
+@pytest.mark.slow
 def test_the_law_that_ships_is_held_against_a_newer_one_too(
     law: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:

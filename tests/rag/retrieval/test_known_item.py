@@ -184,6 +184,7 @@ def test_the_table_of_moved_articles_is_sound() -> None:
     assert moved["1134"] == ("1103", "1104", "1193")
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_every_moved_article_stands_where_the_table_says(data: Path) -> None:
     import gzip

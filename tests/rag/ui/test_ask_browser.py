@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 pytestmark = IN_A_BROWSER
 
 
+@pytest.mark.slow
 def test_the_first_card_answers_and_the_question_is_nowhere(browser: Browser, tmp_path: Path) -> None:
     with served(ROOT / "app.py", tmp_path) as server, visit(browser, server.url) as page:
         box = page.locator(".st-key-question textarea")

@@ -51,6 +51,7 @@ def test_what_was_settled_and_is_closed_goes_at_the_next_time() -> None:
     assert gone() is None
 
 
+@pytest.mark.slow
 def test_what_was_settled_before_it_was_closed_goes_a_little_later() -> None:
     knot = _Knot()
     gone = weakref.ref(knot)
@@ -63,6 +64,7 @@ def test_what_was_settled_before_it_was_closed_goes_a_little_later() -> None:
     assert gone() is None
 
 
+@pytest.mark.slow
 def test_what_sessions_leave_behind_is_freed_soon_however_large_the_index_is() -> None:
     index = [[n] for n in range(500_000)]
     settle()

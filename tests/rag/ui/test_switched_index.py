@@ -78,6 +78,7 @@ def test_the_next_question_meets_the_new_law_and_the_way_back(opened: list[str],
     assert len(opened) == 2  # the former version was still open
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["missing", "leads nowhere", "damaged"])
 def test_an_index_that_cannot_be_opened_for_a_while_takes_no_law_from_who_asks(
     opened: list[str], harm: str, tmp_path: Path

@@ -171,6 +171,7 @@ def law() -> dict[str, Article]:
     return {a.id: a for a in read(paths.locate(paths.BUILTIN)[0] / "corpus").articles}
 
 
+@pytest.mark.slow
 def test_the_material_is_of_the_law_that_ships(law: dict[str, Article]) -> None:
     sentences = check.load(check.MATERIAL / "sentences.jsonl", Sentence, law)
     answers = check.load(check.MATERIAL / "answers.jsonl", WholeAnswer, law)
@@ -228,6 +229,7 @@ def run(material: Path, *arguments: object) -> int:
     return main(["answers", "check", "--material", str(material), *map(str, arguments)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "change", "told"),
     [
@@ -274,6 +276,7 @@ def test_what_cannot_be_measured_is_told(
 # --- the command ---
 
 
+@pytest.mark.slow
 def test_without_a_judge(material: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before, out = tmp_path / "before.json", tmp_path / "out.json"
     before.write_text(json.dumps({"sentences": {"s1": False}, "answers": {"a2": "empty"}}), encoding="utf-8")
@@ -310,6 +313,7 @@ def judged(
         return run(material, *judge, "--output", out, *more), asked
 
 
+@pytest.mark.slow
 def test_a_judge_that_accepts(material: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, asked = judged(material, lambda prompt: SUPPORTED, tmp_path / "o.json")
     assert code == 0
@@ -320,6 +324,7 @@ def test_a_judge_that_accepts(material: Path, tmp_path: Path, capsys: pytest.Cap
     assert "claims that openai:scripted could not tell: 0, 0 replies failed" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_judge_that_cannot_be_read(material: Path, tmp_path: Path) -> None:
     code, _ = judged(material, lambda prompt: "Sure!", tmp_path / "o.json")
     assert code == 0

@@ -69,6 +69,7 @@ def test_a_version_that_shows_other_articles_is_no_comparison(
     assert "question 1, place 1" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="git worktree add"):
         list(measure(None, tmp_path))

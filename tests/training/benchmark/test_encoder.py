@@ -24,6 +24,7 @@ def figures(said: str) -> dict[str, float]:
     return {line[:60].strip(): float(line[60:].split()[0]) for line in lines}
 
 
+@pytest.mark.slow
 def test_the_encoder_that_ships_is_small_and_encodes_every_test_question(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -121,6 +121,7 @@ def _other_k1(given: Material) -> Search:
     return libraries._bm25s("numpy", given)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_library_that_ranks_otherwise_fails_the_run(
     installed: list[System],

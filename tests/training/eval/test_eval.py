@@ -477,6 +477,7 @@ def test_the_index_that_ships_cannot_be_measured_on_what_it_has_seen(
     assert "add --corpus" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
     law = [
         {"id": "L1", "code": "Code civil", "article_no": "671", "text": "Les arbres se plantent plus loin."},

@@ -343,6 +343,7 @@ def test_labels_are_whole(language: str) -> None:
             assert bool(reference.law) is (reference.kind in ("external", "law")) or reference.kind == "level"
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("language", ["fr", "it", "de", "zh"])
 def test_labels_are_of_the_measuring_data(language: str) -> None:

@@ -174,6 +174,7 @@ for behaviour in (good(LINES), fails(500)):
 """
 
 
+@pytest.mark.slow
 def test_a_fresh_process_told_to_log_everything_logs_nothing_of_it() -> None:
     environment = {
         **os.environ, "OPENAI_LOG": "debug", "ANTHROPIC_LOG": "debug", "LANGCHAIN_TRACING_V2": "true",

@@ -198,6 +198,7 @@ def test_any_text_is_read(text: str, own: str) -> None:
     assert all(reference.start < reference.end for reference in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [
