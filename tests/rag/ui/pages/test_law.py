@@ -88,16 +88,41 @@ def test_a_password_that_was_changed_lets_nobody_stay(monkeypatch: pytest.Monkey
         ("192.0.2.7", ["anne"], False),  # anybody may send one
     ],
 )
+@pytest.mark.parametrize("forwarded", [[], ["192.0.2.7, 10.0.0.11"]])
 def test_a_header_is_believed_of_proxies_alone(
-    peer: str | None, sent: list[str], offered: bool, monkeypatch: pytest.MonkeyPatch
+    peer: str | None, sent: list[str], offered: bool, forwarded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(access.PASSWORD)
     monkeypatch.setenv(access.HEADER, "X-Operator")
     monkeypatch.setenv("PANDECT_PROXIES", "10.0.0.0/24")
-    monkeypatch.setattr("rag.ui.visits.st.context", Context(peer, x_operator=sent))
+    monkeypatch.setattr("rag.ui.visits.st.context", Context(peer, x_operator=sent, x_forwarded_for=forwarded))
     assert access.is_offered() is offered
     monkeypatch.delenv(access.HEADER)
     assert not access.is_offered()
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded"),
+    [
+        ("10.0.0.1", "10.0.0.1"),  # a visitor within PANDECT_PROXIES, whom the server takes for its peer
+        ("10.0.0.1", "192.0.2.7, 10.0.0.1:+80"),
+        ("2001:db8::1", "[2001:db8::1]:80, 127.0.0.1"),
+        (None, "127.0.0.1"),  # forged, where FORWARDED_ALLOW_IPS names visitors
+        (None, "[::1]:80"),
+    ],
+)
+def test_a_header_is_not_believed_of_a_peer_that_may_be_another(
+    peer: str | None, forwarded: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(access.PASSWORD)
+    monkeypatch.setenv(access.HEADER, "X-Operator")
+    monkeypatch.setenv("PANDECT_PROXIES", "10.0.0.0/24, 2001:db8::1")
+    context = Context(peer, x_operator=["anne"], x_forwarded_for=[forwarded])
+    monkeypatch.setattr("rag.ui.visits.st.context", context)
+    monkeypatch.delenv(visits.BELIEVED, raising=False)
+    assert not access.is_offered()
+    monkeypatch.setenv(visits.BELIEVED, "none")  # then the peer is the peer
+    assert access.is_offered()
 
 
 def test_a_short_password_offers_nothing_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,9 +270,22 @@ def test_the_address_is_there_only_with_a_setting(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sent", "there"), [({"X-Operator": "anne"}, True), ({}, False)])
+@pytest.mark.parametrize(
+    ("sent", "settings", "there"),
+    [
+        ({"X-Operator": "anne"}, {}, True),
+        ({}, {"FORWARDED_ALLOW_IPS": "none"}, False),
+        ({"X-Operator": "anne", "X-Forwarded-For": "198.51.100.7"}, {"FORWARDED_ALLOW_IPS": "none"}, True),
+        ({"X-Operator": "anne", "X-Forwarded-For": "198.51.100.7"}, {}, False),
+        (
+            {"X-Operator": "anne", "X-Forwarded-For": "198.51.100.7"},
+            {"PANDECT_PROXIES": "198.51.100.0/24"},
+            False,
+        ),
+    ],
+)
 def test_a_proxy_on_this_machine_lets_its_operators_in(
-    sent: dict[str, str], there: bool, tmp_path: Path
+    sent: dict[str, str], settings: dict[str, str], there: bool, tmp_path: Path
 ) -> None:
     client = pytest.importorskip("websockets.asyncio.client")
 
@@ -259,7 +297,7 @@ def test_a_proxy_on_this_machine_lets_its_operators_in(
             await visitor.go("law")
             return set(visitor._widgets)
 
-    with served(ROOT / "app.py", tmp_path, PANDECT_OPERATOR_HEADER="X-Operator") as server:
+    with served(ROOT / "app.py", tmp_path, PANDECT_OPERATOR_HEADER="X-Operator", **settings) as server:
         found = asyncio.run(keys(server.url.rpartition(":")[2]))
     assert ("law-path" in found) is there
     assert ("question" in found) is not there  # like any address that is not there
