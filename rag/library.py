@@ -143,7 +143,7 @@ class OperatorLibrary(Protocol):
         """Return the columns of a table on the server; () of anything else."""
 
     def upload(self, name: str, content: bytes) -> str:
-        """Keep a file for the next import, and no longer than until another comes; return its path."""
+        """Keep a file for the next import; return its path, which no other content has."""
 
     def preview(self, request: ImportRequest) -> None:
         """Begin to read law and say what an import would keep; nothing is written."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -63,17 +65,13 @@ class ServerLibrary:
         return table.columns(file)
 
     def upload(self, name: str, content: bytes) -> str:
-        """Keep a file for the next import, and no longer than until another comes; return its path."""
+        """Keep a file for the next import; return its path, which no other content has.
+
+        When another comes it goes, unless a job runs or it was begun with this file.
+        """
         if not _FILE.fullmatch(name) or name.startswith("."):
             raise BadInput(f"a file named {name!r} came: letters, digits, blanks, . - _ were expected")
-        file = _folder() / "upload" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if not file.is_file() or file.read_bytes() != content:  # a job may be reading it
-            for former in file.parent.iterdir():
-                former.unlink()
-            with replacing(file) as part:
-                part.write_bytes(content)
-        return str(file)
+        return _keep("upload", name, content)
 
     def preview(self, request: ImportRequest) -> None:
         """Begin to read law and say what an import would keep; nothing is written."""
@@ -150,7 +148,7 @@ class ServerLibrary:
 
     def measure(self, name: str, accepted: Sequence[SaidQuestion]) -> None:
         """Begin to measure what an index gains that learns from these questions too."""
-        file = self.upload(f"questions-{paths.checked_name(name)}.jsonl", self.lines(accepted).encode())
+        file = _keep("questions", f"{paths.checked_name(name)}.jsonl", self.lines(accepted).encode())
         _start(Command.GAIN, name, ["feedback", "gain", name, file])
 
     def lines(self, accepted: Sequence[SaidQuestion]) -> str:
@@ -160,6 +158,25 @@ class ServerLibrary:
 
 def _folder() -> Path:
     return paths.home() / "page"
+
+
+def _keep(kind: str, name: str, content: bytes) -> str:
+    """Keep a file in a folder named by its hash, without the former ones that no job needs."""
+    file = _folder() / kind / sha256(content).hexdigest() / name
+    _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(BlockingIOError):  # a job runs
+        lock = _lock()
+        try:
+            needed = {file.parent, *(Path(word).parent for word in (_record() or {}).get("arguments", []))}
+            for former in set((_folder() / kind).glob("*")) - needed:
+                shutil.rmtree(former, ignore_errors=True)
+        finally:
+            os.close(lock)
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as part:
+            part.write_bytes(content)
+    return str(file)
 
 
 def _free(name: str, *, replace: bool) -> None:

@@ -109,12 +109,39 @@ def test_one_job_at_a_time_and_how_far_it_is() -> None:
 def test_one_upload_is_kept_and_the_columns_of_a_table_are_told(tmp_path: Path) -> None:
     LIBRARY.upload("former.csv", b"a\n")
     path = LIBRARY.upload("law.csv", b"nr;contenu\n1;La mare\n")
-    assert [each.name for each in Path(path).parent.iterdir()] == ["law.csv"]
+    assert path == LIBRARY.upload("law.csv", Path(path).read_bytes())
+    assert [each.name for each in (_folder() / "upload").glob("*/*")] == ["law.csv"]
     assert LIBRARY.columns(path) == ("nr", "contenu")
     lines = tmp_path / "law.jsonl"
     lines.write_text('{"nr": 1, "texte": "La mare"}\n')
     assert LIBRARY.columns(str(lines)) == ("nr", "texte")
     assert LIBRARY.columns("https://law.example.org/law.csv") == LIBRARY.columns(str(tmp_path)) == ()
+
+
+def test_no_upload_takes_the_place_of_law_that_a_job_reads_or_that_was_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = Path(LIBRARY.upload("law.csv", b"id,text\n1,La mare\n"))
+    begun = {"command": "preview", "name": "mare", "arguments": ["import", str(seen)], "group": 0}
+    (_folder() / "job.json").write_text(json.dumps(begun))
+    LIBRARY.upload("same.csv", seen.read_bytes())
+    other = Path(LIBRARY.upload("law.csv", b"id,text\n1,Le lac\n"))  # another operator's
+    assert seen.read_text() == "id,text\n1,La mare\n"
+    started: list[str] = []
+    monkeypatch.setattr("indexes.cli.library._start", lambda _, __, typed: started.extend(typed))
+    LIBRARY.measure("mare", [])
+    assert Path(started[-1]).is_file()
+    assert other.is_file()
+    handle = _lock()
+    try:
+        LIBRARY.upload("third.csv", b"")
+        assert other.is_file()
+    finally:
+        os.close(handle)
+    LIBRARY.upload("third.csv", b"")
+    kept = sorted(each.name for each in (_folder() / "upload").glob("*/*"))
+    assert kept == ["law.csv", "same.csv", "third.csv"]
+    assert seen.is_file()
 
 
 @pytest.mark.slow
