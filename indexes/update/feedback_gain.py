@@ -36,7 +36,7 @@ MEASURES = ("reciprocal rank", "R@10")  # of the first answering article; share 
 class FeedbackGain:
     """Means over questions before and after, and what lies between; shares in 0..1."""
 
-    questions: int  # that the index has not learnt from
+    questions: int  # that the index has not learnt from; those that ask alike are one
     before: tuple[float, ...] = ()  # by `MEASURES`; () of fewer than 20 questions
     after: tuple[float, ...] = ()
     difference: tuple[Interval, ...] = ()  # paired
@@ -91,10 +91,22 @@ def measure(
             refitted = assemble(part, read_manifest(part, start.cure), start.cure)
             after[list(fold.held)] = _found(refitted, pick(new, fold.held))
         progress("folds", done, FOLDS)
+    return _gain(before, after, groups, seed)
+
+
+def _gain(before: Doubles, after: Doubles, groups: Sequence[int], seed: int) -> FeedbackGain:
+    """Compare (n_questions, n_measures), each question of the group at its position, by means of groups.
+
+    What many ask alike is one draw of the bootstrap: as so many it would look surer than it is.
+    """
+    size = np.bincount(groups)
+    before, after = (
+        np.stack([np.bincount(groups, column) / size for column in rows.T], 1) for rows in (before, after)
+    )
     by = after - before
     spread = float(by[:, 0].std(ddof=1))
     return FeedbackGain(
-        len(new),
+        len(size),
         tuple(before.mean(axis=0).tolist()),
         tuple(after.mean(axis=0).tolist()),
         tuple(interval(column, seed) for column in by.T),

@@ -3,13 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from indexes.__main__ import main
 from indexes.cli.feedback import lines
 from indexes.describing.significance import Interval
 from indexes.store import paths
-from indexes.update.feedback_gain import LEAST, FeedbackGain, measure
+from indexes.update.feedback_gain import LEAST, FeedbackGain, _gain, measure
 from indexes.update.reuse import Start
 from rag.types import Question
 from tests.fakes.law.corpus import FIT, VILLAGE, install
@@ -62,6 +63,20 @@ def test_what_is_told_hangs_on_the_interval(low: float, high: float, told: str) 
     assert f"0.500 -> 0.550   {by.value:+.3f} [{low:+.3f}, {high:+.3f}]" in found[1]
 
 
+def test_one_question_that_many_ask_is_no_gain_of_many() -> None:
+    by = np.tile([0.1, -0.1], 10)
+    once = _gain(np.zeros((20, 2)), np.stack([by, by], axis=1), range(20), 1)
+    assert once.difference[0].low < 0 < once.difference[0].high
+    often = np.repeat(np.stack([by, by], axis=1), [200, *[1] * 19], axis=0)  # the first, which gains
+    groups = [0] * 200 + list(range(1, 20))
+    asked = _gain(np.zeros_like(often), often, groups, 1)
+    assert asked.questions == 20
+    assert asked.needed == once.needed
+    assert asked.difference[0].value == pytest.approx(0)
+    for found, expected in zip(asked.difference, once.difference, strict=True):
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
 @pytest.mark.slow
 def test_words_that_the_law_has_not_are_learnt_from_other_folds_and_nothing_is_switched(home: Path) -> None:
     version = install(settings=FIT)
@@ -77,4 +92,4 @@ def test_words_that_the_law_has_not_are_learnt_from_other_folds_and_nothing_is_s
     assert sorted(home.rglob("*")) == before
 
     same = [replace(question, id=f"{question.id}-{n}") for question in said(3) for n in range(3)]
-    assert measure(Start.of("village"), same).questions == 72  # who ask alike are in one fold
+    assert measure(Start.of("village"), same).questions == 24  # who ask alike are one, in one fold
