@@ -19,8 +19,9 @@ def draw(library: OperatorLibrary, t: Interface, *, running: bool) -> None:
     """Draw the form; what it begins reads the law and shows ten articles, before anything is written."""
     st.html(tag("h3", t("Bring law in"), class_="pd-law-part"))
     place = st.text_input(
-        t("A file or folder of this server, or an address"), key="law-path", placeholder="/srv/law.csv"
-    )
+        t("A file or folder of this server, an address, or a set of the hub such as bsard"),
+        key="law-path", placeholder="/srv/law.csv",
+    )  # fmt: skip
     sent = st.file_uploader(t("Or a small file of yours, 1 MB at most"), key="law-upload")
     sha256 = ""
     if place.startswith(("http://", "https://")):
