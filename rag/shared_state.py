@@ -56,17 +56,21 @@ return math.ceil(due - now)
 # A sorted set of words by day; what is older goes only where a word of between is there: see `Feedback.keep`
 _KEEP = """
 local day, oldest = tonumber(ARGV[2]), tonumber(ARGV[3])
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
-redis.call('ZADD', KEYS[1], day, ARGV[1])
 if redis.call('ZCOUNT', KEYS[1], oldest, day - 1) > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', oldest - 1)
 end
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
+redis.call('ZADD', KEYS[1], day, ARGV[1])
 return 1
 """
 
 
 class StoreSilent(PandectError):
     """The shared store did not answer, or refused; names it and the cure, never what was sent."""
+
+
+class StoreRefused(StoreSilent):
+    """The shared store lets nobody in with this name and password, or forbids what is needed."""
 
 
 class SharedState:
@@ -81,8 +85,8 @@ class SharedState:
         """
         try:
             from redis import Redis, RedisError
+            from redis import exceptions as told
             from redis.backoff import NoBackoff
-            from redis.exceptions import ConnectionError as Broken
             from redis.retry import Retry
         except ImportError:
             raise MissingExtra(f"{SETTING} needs redis: run {install_hint('redis')}, or unset it") from None
@@ -90,7 +94,9 @@ class SharedState:
             parts = urlsplit(url)
             if parts.scheme not in _SCHEMES:
                 raise ValueError
-            once = Retry(NoBackoff(), 1, supported_errors=(Broken,))  # a connection that a restart has cut
+            once = Retry(
+                NoBackoff(), 1, supported_errors=(told.ConnectionError,)
+            )  # a connection that a restart has cut
             self._redis = Redis.from_url(
                 url,
                 socket_timeout=PATIENCE,
@@ -103,10 +109,12 @@ class SharedState:
             expected = "expected the address of a Redis, such as redis://:PASSWORD@redis.internal:6379/0"
             raise BadSetting(f"{SETTING}: this is no such address; {expected}") from None
         self.place = f"{parts.scheme}://{host}{parts.path}"
-        self._errors = (RedisError, OSError)
+        self._errors, self._answers = (RedisError, OSError), told.ResponseError
+        self._refusals = (told.AuthenticationError, told.AuthorizationError, told.NoPermissionError)
         self._secret = unquote(parts.password or "").encode()[:64]
         self._take, self._pace, self._keep = map(self._redis.register_script, (_TAKE, _PACE, _KEEP))
-        self._clock, self._rest_until, self._silent, self._lock = clock, 0.0, False, threading.Lock()
+        self._clock, self._rest_until, self._lock = clock, 0.0, threading.Lock()
+        self._silent: StoreSilent | None = None
 
     def take(self, limits: Sequence[tuple[str, int, float]], calls: int = 1) -> float | None:
         """Count calls against limits: what is limited, how many calls, in how many seconds.
@@ -126,6 +134,16 @@ class SharedState:
         """
         wait = self._limit(lambda: self._pace([self._name(name)], [step * 1000, max(step, ahead) * 1000]))
         return None if wait is None else wait / 1000
+
+    def check(self) -> None:
+        """Look whether it can be used; of one that does not answer, or is full, the log tells.
+
+        Raises:
+            BadSetting: it refuses the name, the password or the commands.
+        """
+        self.pace("check", 0.001, 0.001)
+        if isinstance(self._silent, StoreRefused):
+            raise BadSetting(f"{SETTING}: {self._silent}")
 
     def keep(self, word: str, day: int, oldest: int, most: int) -> bool:
         """Keep a word of a day (an ordinal), and delete those of before `oldest`; False: `most` are there."""
@@ -149,8 +167,13 @@ class SharedState:
         try:
             return command()
         except self._errors as error:  # its message may quote what was sent
-            cure = f"Look whether it runs, and at {SETTING}"
-            raise StoreSilent(f"{self.place}: no answer ({type(error).__name__}). {cure}") from None
+            kind = type(error).__name__
+            if isinstance(error, self._refusals):
+                cure = f"Type those that may write {_KEY}*: {SETTING}=redis://NAME:PASSWORD@HOST:6379/0"
+                raise StoreRefused(f"{self.place}: refused ({kind}). {cure}") from None
+            said = "refused" if isinstance(error, self._answers) else "no answer"
+            cure = f"Look whether it runs and has memory, and at {SETTING}"
+            raise StoreSilent(f"{self.place}: {said} ({kind}). {cure}") from None
 
     def _limit(self, command: Callable[[], Any]) -> int | None:
         """Return what a script does; None while the store is silent, of which the log says begin and end."""
@@ -161,12 +184,12 @@ class SharedState:
             found = int(self._ask(command))
         except StoreSilent as error:
             with self._lock:
-                self._rest_until, former, self._silent = self._clock() + REST, self._silent, True
+                self._rest_until, former, self._silent = self._clock() + REST, self._silent, error
             if not former:
                 _log.warning("%s; until it answers each process counts limits for itself", error)
             return None
         with self._lock:
-            former, self._silent = self._silent, False
+            former, self._silent = self._silent, None
         if former:
             _log.warning("%s answers again: limits count for all processes", self.place)
         return found

@@ -107,6 +107,8 @@ def access(environ: Mapping[str, str]) -> Access:
     """Return what a host has set; `BadSetting` says which cannot be used."""
     file = environ.get(KEYS, "").strip()
     visits = from_environment(environ)
+    if visits.shared:
+        visits.shared.check()
     return Access(
         visits,
         RateLimits(per_session=limit(environ, PER_KEY, "600/minute"), shared=("key", visits.shared)),

@@ -71,7 +71,8 @@ def check_settings() -> None:
     from rag.answer.generation.settings import read, read_judge
 
     feedback()
-    visits.visits()
+    if shared := visits.visits().shared:
+        shared.check()
     access.password()
     secrets = _secrets()
     writer = read(os.environ, secrets)
@@ -93,7 +94,7 @@ def healthy(
         _log.error("%s", error)
         return False
     result = found.ask(_example(found), k=1)
-    return bool(result.shown) or not found.card.examples  # a title need not be found
+    return not result.missing and (bool(result.shown) or not found.card.examples)  # a title need not be found
 
 
 def _example(engine: Engine) -> str:

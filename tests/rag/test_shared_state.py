@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+import re
 import shutil
 import socket
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -18,10 +20,13 @@ import httpx
 import pytest
 
 from rag.answer.generation.rate_limit import Rate, RateLimits
+from rag.api.access import access
 from rag.errors import BadSetting
 from rag.feedback import Feedback, FeedbackEntry, FeedbackNotSaved, FeedbackReason
 from rag.feedback import from_environment as feedback_of
 from rag.shared_state import SharedState, _shared, _warn, from_environment
+from rag.ui.engine_cache import check_settings
+from rag.ui.visits import visits
 from rag.visits import from_environment as visits_of
 from tests.fakes.pages.api import running
 
@@ -191,6 +196,48 @@ def test_what_cannot_be_kept_is_said(redis: Redis, monkeypatch: pytest.MonkeyPat
             feedback.keep(WORD)
 
 
+@needs_redis
+def test_old_words_make_room_for_a_new_one(running_redis: Redis) -> None:
+    state = SharedState(running_redis.url)
+    assert [state.keep(word, day, 0, 2) for word, day in (("a", 10), ("b", 15))] == [True, True]
+    assert not state.keep("c", 16, 10, 2)  # neither is too old
+    assert state.keep("d", 21, 11, 2)
+    assert state.words() == ["b", "d"]
+
+
+@needs_redis
+def test_a_store_that_refuses_is_a_wrong_setting_and_one_that_is_down_or_full_is_not(
+    redis: Redis, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SharedState(redis.url).check()
+    assert "no answer (ConnectionError)" in caplog.text
+    wrong = SharedState(redis.url.replace(GATE, "fence"))
+    monkeypatch.setenv("PANDECT_SHARED_STATE", redis.url.replace(GATE, "fence"))
+    with redis.runs():
+        for _ in range(2):  # nor while it is left alone
+            with pytest.raises(
+                BadSetting, match=r"refused \(AuthenticationError\).*SHARED_STATE=redis://NAME:"
+            ):
+                wrong.check()
+        for start in (check_settings, lambda: access(os.environ)):
+            visits.clear()
+            with pytest.raises(BadSetting, match=r"refused \(AuthenticationError\)") as told:
+                start()
+            assert "fence" not in str(told.value)
+        state = SharedState(redis.url)
+        state.check()
+        state._redis.execute_command("ACL", "SETUSER", "guest", "on", f">{GATE}", "~*", "+ping")
+        with pytest.raises(BadSetting, match=r"refused \(NoPermissionError\)"):
+            SharedState(redis.url.replace("//:", "//guest:")).check()
+        state._redis.config_set("maxmemory", 1)
+        caplog.clear()
+        state.check()
+        assert "refused (OutOfMemoryError)" in caplog.text
+    assert not {GATE, "fence"} & set(re.findall(r"[\w-]+", caplog.text))
+    visits.clear()
+    _shared.cache_clear()
+
+
 def test_an_address_that_is_none_is_told_without_its_password() -> None:
     for url in ("localhost:6379", f"http://:{GATE}@host", f"redis://:{GATE}@host:port"):
         with pytest.raises(BadSetting, match=r"PANDECT_SHARED_STATE: .* such as redis://") as told:
@@ -222,7 +269,7 @@ def test_a_limit_holds_over_two_processes_and_outlives_the_store(redis: Redis, t
     }  # fmt: skip
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    with running(tmp_path / "a", **environ) as (a, _, log), running(tmp_path / "b", **environ) as (b, _, _):
+    with ExitStack() as servers:
 
         def granted(times: int, address: str) -> int:
             asked = [
@@ -233,6 +280,8 @@ def test_a_limit_holds_over_two_processes_and_outlives_the_store(redis: Redis, t
             return sum(answer.status_code == 200 for answer in asked)
 
         with redis.runs():
+            a, _, log = servers.enter_context(running(tmp_path / "a", **environ))
+            b, _, _ = servers.enter_context(running(tmp_path / "b", **environ))
             assert granted(10, "192.0.2.7") == 4
             assert granted(3, "192.0.2.8") == 3
         assert granted(12, "192.0.2.9") == 8  # four at each, while the store is silent
