@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rag.api.result import Found, FoundArticle, Person, Topics, ask, found, plain, topics
-from rag.errors import MissingExtra, install_hint
+from rag.errors import MissingExtra, StoreUnavailable, install_hint
 from rag.types import Filter
 
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the class is made when it i
         ) from error
 
     class PandectRetriever(BaseRetriever):  # type: ignore[misc]  # LangChain is not looked into
-        """The articles that an engine shows for a question, as documents; asynchronous in a thread."""
+        """The articles that an engine shows for a question, as documents; asynchronous in a thread.
+
+        Metadata say `"missing": True` where a part of the law did not answer: better ones may be left out.
+        Where nothing is found because of that, it raises `StoreUnavailable`.
+        """
 
         __qualname__ = "PandectRetriever"
 
@@ -64,6 +68,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the class is made when it i
 
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:  # noqa: ANN401
             result = search(self.engine, query, self.k, self.where)
+            if not result.articles and (silent := _silent(result)):  # no document could say so
+                raise StoreUnavailable(silent)
             return [Document(content(a), id=a.id, metadata=metadata(a, result)) for a in result.articles]
 
     return PandectRetriever
@@ -87,7 +93,13 @@ def metadata(article: FoundArticle, result: Found) -> dict[str, Any]:
     """Return what is known of an article of a result, of JSON's types."""
     known: dict[str, Any] = plain(article)
     del known["text"], known["href"]
-    return known | {"confidence": result.confidence, "doubtful": result.doubtful}
+    unsure = {"doubtful": result.doubtful, "missing": bool(_silent(result))}
+    return known | {"confidence": result.confidence, **unsure}
+
+
+def _silent(result: Found) -> str:
+    """Return what is said where a part of the law did not answer, else nothing."""
+    return " ".join(notice.text for notice in result.notices if notice.kind == "part missing")
 
 
 def tool(

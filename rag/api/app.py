@@ -171,8 +171,15 @@ class Routes:
         return _status("ok" if well else "no question is answered; the log says why", well=well)
 
     async def ready(self) -> Response:
-        """Tell whether the law is open and warm and the process is not ending, without a question."""
-        well = self.law.warmed and self.law.open is not None and not WORK.ending
+        """Tell whether the whole law is open and warm and the process is not ending.
+
+        A question is asked only where a part of the law was silent at the last: nobody else might, and learn
+        that it answers again.
+        """
+        law = self.law
+        if law.open is not None and law.open.silent:
+            await run_sync(self._health)
+        well = law.warmed and law.open is not None and not law.open.silent and not WORK.ending
         return _status("ok" if well else "not yet, or no more", well=well)
 
     async def metrics(self) -> Response:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -31,6 +32,7 @@ from rag.text import Analyser
 from rag.types import Article, Filter, Ranking, Shown, Why
 
 MAX_QUESTION = 20_000  # characters; what follows is not read
+_log = logging.getLogger(__name__)
 WARMING = 100  # characters of an article that is asked for where a card has no example
 # what an encoder knows of law: fitted to texts of law alone, a language model trained further on them, or
 # one of which nothing of the kind is known
@@ -86,6 +88,7 @@ class Engine:
         self._graph = graph
         self._known_items = KnownItems(self._articles, card)
         self._versions = self._articles.versions
+        self.silent: frozenset[str] = frozenset()  # parts that did not answer the last search
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -190,6 +193,7 @@ class Engine:
             retriever = self.searcher.retriever(mode, expansion)
             with watching() as missing:
                 [(ranking, lists)] = retriever.search_parts([query], depth, where)
+            self._tell(missing if depth > 0 else self.silent)
             shown, displayed = self._show(query, k, shown, ranking, lists, expansion)
             if few and not elsewhere:
                 topic = self._topic(query, terms, ranking)
@@ -205,6 +209,14 @@ class Engine:
             answer_set=likelihood.answer_set, marked=likelihood.marked and not topic, topic=topic,
             missing=tuple(sorted(missing)),
         )  # fmt: skip
+
+    def _tell(self, missing: Set[str]) -> None:
+        """Log which parts of the collection fall silent or answer again, each once."""
+        former, self.silent = self.silent, frozenset(missing)
+        if gone := sorted(self.silent - former):
+            _log.warning("%s of %s: no answer; articles are missing", ", ".join(gone), self.info.name)
+        if back := sorted(former - self.silent):
+            _log.warning("%s of %s: answers again", ", ".join(back), self.info.name)
 
     def _topic(self, query: str, terms: frozenset[str], ranking: Ranking) -> tuple[TopicCase, ...]:
         """Return the questions to choose from where a few words name a matter of the law; else nothing."""

@@ -14,8 +14,9 @@ import pytest
 import indexes
 from rag.api.result import ask, found
 from rag.engine.engine import Engine
+from rag.errors import StoreUnavailable
 from rag.types import Filter
-from tests.fakes.pages.ui_engine import many_laws
+from tests.fakes.pages.ui_engine import FakeEngine, many_laws
 from tests.paths import ROOT
 
 pytest.importorskip("langchain_core", reason="langchain-core is not installed: pip install '.[llm]'")
@@ -69,6 +70,16 @@ def test_asked_asynchronously_and_in_a_batch(engine: Engine) -> None:
     documents = asyncio.run(retriever.ainvoke(TREE))
     assert documents == retriever.invoke(TREE)
     assert retriever.batch([TREE, "   "]) == [documents, []]
+
+
+def test_a_part_that_does_not_answer_is_told_by_each_document() -> None:
+    whole, part = FakeEngine(), FakeEngine(missing=("shard 2 of 3",))
+    for engine, told in ((whole, False), (part, True)):
+        documents = PandectRetriever(engine=engine).invoke("un arbre voisin")
+        assert {d.metadata["missing"] for d in documents} == {told}
+    assert PandectRetriever(engine=whole).invoke("xylophone") == []
+    with pytest.raises(StoreUnavailable, match=r"shard 2 of 3 of the law did not answer"):
+        PandectRetriever(engine=part).invoke("xylophone")
 
 
 def test_a_filter_holds(engine: Engine) -> None:

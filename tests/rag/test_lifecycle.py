@@ -62,6 +62,8 @@ def test_an_index_that_finds_nothing_or_is_not_there_is_no_health(monkeypatch: p
     assert engine_cache.healthy("whole", "1", lambda _: whole, str)  # type: ignore[arg-type,return-value]
     assert not engine_cache.healthy("empty", "1", lambda _: empty, str)  # type: ignore[arg-type,return-value]
     assert not engine_cache.healthy("missing", "1", missing, str)  # type: ignore[arg-type]
+    part = FakeEngine(missing=("shard 2 of 3",))
+    assert not engine_cache.healthy("part", "1", lambda _: part, str)  # type: ignore[arg-type,return-value]
     assert [asked[0] for engine in (whole, empty) for asked in engine.asked] == [whole.card.examples[0]] * 2
 
 

@@ -13,6 +13,7 @@ from rag.engine.engine import Engine
 from rag.engine.result import shorten
 from rag.types import Article, Filter, Shown
 from rag.ui import layout
+from rag.ui.components import notices
 from rag.ui.components.article_card import NO_FACTS, badges, facts_html, foot, read_with, unsummarised
 from rag.ui.components.article_history import former_content, new_location, predecessor_note, validity_line
 from rag.ui.components.entries import (
@@ -292,7 +293,12 @@ def _search(engine: Engine, code: str, t: Interface) -> None:
     found: Sequence[Shown] | None = recall("the search in a code", key)
     if found is None and may_search(t):
         with failure_notice("the search in a code", t):
-            found = remember("the search in a code", key, engine.ask(question, k=FOUND, where=where).shown)
+            result = engine.ask(question, k=FOUND, where=where)
+            found = result.shown
+            if result.missing:  # a part that did not answer may do so at the next run
+                notices.missing(t)
+            else:
+                remember("the search in a code", key, found)
     if found is None:
         return
     head = tag("h3", t.n("One article found", "{count} articles found", len(found)))

@@ -200,6 +200,10 @@ class FakeEngine:
     missing: tuple[str, ...] = ()  # parts that do not answer
     like: str = "mon voisin a un arbre trop près, puis-je le faire couper"  # a question of the first article
 
+    @property
+    def silent(self) -> tuple[str, ...]:
+        return self.missing
+
     def warm(self) -> None:
         """Nothing is slow here."""
 

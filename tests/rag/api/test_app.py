@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,9 +26,10 @@ from rag.answer.types import Answer, Ending, PassagePart
 from rag.api import result
 from rag.api.access import Caller, access
 from rag.api.answer import Answering
-from rag.api.app import _stream
+from rag.api.app import Routes, _stream
 from rag.api.client import Client, NoSuchArticle, TooMany, Unreachable
 from rag.api.guard import LARGEST, JsonLines
+from rag.api.law import Law
 from rag.api.metrics import Metrics
 from rag.api.result import Found, href
 from rag.engine.receipt import as_json
@@ -35,7 +37,7 @@ from rag.engine.result import MAX_CHARS, Level
 from rag.errors import BadInput, BadSetting
 from rag.types import Article, Filter
 from tests.fakes.law.corpus import CODE, GOAT, install
-from tests.fakes.pages.api import Served, served
+from tests.fakes.pages.api import Served, Shelf, served
 from tests.fakes.pages.ask_page_driver import ask, page
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, ENGINES, MOVED, QUESTION, TENANCY, FakeEngine
 
@@ -309,6 +311,17 @@ def test_neither_log_nor_metrics_hold_a_question(plain: Served, caplog: pytest.L
     assert 'pandect_requests_total{route="/v1/search",status="422"}' in text
     assert 'pandect_seconds_count{part="screening"}' in text
     assert 'pandect_refusals_total{reason="article"}' in text
+
+
+def test_a_part_that_does_not_answer_makes_it_not_ready_and_is_no_reason_to_end_it() -> None:
+    engine = replace(ENGINES["partial"])
+    law = Law(Shelf(engine), access({}), Metrics())
+    law.warm()
+    routes = Routes(law, access({}), None)
+    assert anyio.run(routes.health).status_code == 200
+    assert anyio.run(routes.ready).status_code == 503
+    engine.missing = ()
+    assert anyio.run(routes.ready).status_code == 200
 
 
 def test_what_cannot_be_reached_is_never_told_as_missing() -> None:

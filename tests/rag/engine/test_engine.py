@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from typing import cast
@@ -16,6 +17,7 @@ from rag.encoders.static import StaticEncoder, article_terms
 from rag.engine.confidence import Confidence
 from rag.engine.engine import MAX_QUESTION, Engine
 from rag.engine.result import Mode, Result
+from rag.errors import missing
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
@@ -107,6 +109,32 @@ ARBRE = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
 
 def ids(result: Result) -> list[str]:
     return [shown.article.id for shown in result.shown]
+
+
+class Parted(BM25):
+    """A list of which parts do not answer."""
+
+    silent: tuple[str, ...] = ()
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        missing(*self.silent)
+        return super().search(questions, k, where)
+
+
+def test_a_part_that_falls_silent_and_answers_again_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    mask, counts = Mask(ARTICLES), count(ARTICLES, CUT)
+    keyword = Parted.build(counts, BM25Settings(), mask, CUT)
+    engine = engine_of(ARTICLES, CUT, keyword)
+    logged = []
+    for silent in ((), ("shard 2 of 3",), ("shard 2 of 3",), ("shard 1 of 3",), ()):
+        keyword.silent = silent
+        caplog.clear()
+        assert engine.ask(ARBRE).missing == tuple(sorted(engine.silent)) == silent
+        engine.ask(ARBRE, k=0)  # asks no part
+        logged.append([record.getMessage() for record in caplog.records])
+    one, two = (f"shard {n} of 3 of small: " for n in (1, 2))
+    gone, back = "no answer; articles are missing", "answers again"
+    assert logged == [[], [two + gone], [], [one + gone, two + back], [one + back]]
 
 
 @pytest.mark.parametrize("mode", ENGINE.modes)

@@ -175,6 +175,17 @@ def test_a_search_stays_within_the_code_and_out_of_the_address() -> None:
     assert app.text_input(key="within").value == ""
 
 
+def test_a_part_that_does_not_answer_is_told_and_asked_again() -> None:
+    engine = FakeEngine(missing=("shard 2 of 3",))
+    app = search(open_page("browse", engine, code="Code civil"), "un arbre du voisin")
+    assert body(app).one(class_="pd-missing").text.startswith("A part of the law does not answer just now")
+    assert body(app).all(class_="pd-within")
+    engine.missing = ()
+    checked(app.run())
+    assert not body(app).all(class_="pd-missing")
+    assert len(engine.asked) == 2
+
+
 def test_what_was_found_in_a_code_is_shown_again_without_a_search() -> None:
     engine = FakeEngine(articles=(*ARTICLES, RURAL))
     app = search(open_page("browse", engine, code="Code civil"), "un arbre du voisin")
