@@ -46,7 +46,7 @@ def _unscripted() -> str:
 def main() -> None:
     """Draw the page."""
     index = os.environ.get("PANDECT_INDEX") or None
-    version = current_version(index)  # one small file is read
+    version = current_version(index)  # one small file is read, or a store asked once a second
     layout.set_up()
     t = layout.interface(st.session_state.get("corpus_language"))
     layout.masthead(t)

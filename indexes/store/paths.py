@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import threading
+import time
+from concurrent.futures import Future
 from pathlib import Path
 
 from indexes.qdrant.address import is_address, named
+from indexes.qdrant.engines import SERVERS
 from indexes.store.atomic import CURRENT
 from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_clone
 
 BUILTIN = "builtin"
 AUDIT, CONFIDENCE = "audit.json", "confidence.json"  # beside a version, of its name: VERSION.audit.json
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+REMEMBERED, PATIENCE = 1.0, 2.0  # seconds: that a server's word of a version holds, and that it may take
+_told: dict[str, tuple[float, Future[str | None]]] = {}  # address -> when it was asked, and what it says
+_asking = threading.Lock()
 
 
 def home() -> Path:
@@ -176,8 +184,33 @@ def in_use(folder: Path) -> str | None:
 def current_version(name_or_path: str | Path | None = None) -> str | None:
     """Return which version of an index would be opened now; None where none would be. It is quick to tell.
 
-    One whose doubt was fitted since is another.
+    One whose doubt was fitted since is another. What a server said is remembered for a second; one that takes
+    longer than two to say is as good as none, and is asked once at a time.
     """
+    address = str(name_or_path or os.environ.get("PANDECT_INDEX"))
+    if address.partition("://")[0] not in SERVERS:
+        return _version(name_or_path)
+    with _asking:
+        now = time.monotonic()
+        at, told = _told.get(address, (-math.inf, None))
+        if told is None or (told.done() and now - at >= REMEMBERED):
+            at, told = _told[address] = now, Future()
+            # a daemon, which keeps no process from its end
+            threading.Thread(target=_tell, args=(address, told), name="version", daemon=True).start()
+    try:
+        return told.result(timeout=max(at + PATIENCE - now, 0))
+    except TimeoutError:
+        return None
+
+
+def _tell(address: str, told: Future[str | None]) -> None:
+    try:
+        told.set_result(_version(address))
+    except Exception as error:  # noqa: BLE001 - whoever asked raises it
+        told.set_exception(error)
+
+
+def _version(name_or_path: str | Path | None) -> str | None:
     try:
         folder, _ = locate(name_or_path)
     except PandectError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,3 +133,36 @@ def test_the_version_that_would_be_opened(home: Path, monkeypatch: pytest.Monkey
     assert current_version() == str(version)
     (home / "indexes/village/CURRENT").write_text("nowhere\n", encoding="utf-8")
     assert current_version("village") is None
+
+
+class Slow:
+    """A store that answers when it is let."""
+
+    def __init__(self) -> None:
+        self.may, self.asked, self.version = threading.Event(), 0, "v1"
+
+    def aliases(self) -> dict[str, str]:
+        self.asked += 1
+        self.may.wait(10)
+        return {"builtin": f"builtin.{self.version}"}
+
+
+def test_a_server_is_asked_once_a_second_and_a_silent_one_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, address = Slow(), "qdrant://nowhere:6333/builtin"
+    monkeypatch.setattr(paths, "named", lambda _: (store, "builtin"))
+    monkeypatch.setattr(paths, "PATIENCE", 0.1)
+    monkeypatch.setattr(paths, "_told", {})
+    monkeypatch.setattr(paths, "REMEMBERED", 60.0)
+    begin = time.monotonic()
+    assert [current_version(address) for _ in range(5)] == [None] * 5
+    assert time.monotonic() - begin < 1
+    assert store.asked == 1
+    store.may.set()
+    monkeypatch.setattr(paths, "PATIENCE", 5.0)
+    monkeypatch.setenv("PANDECT_INDEX", address)
+    assert current_version() == str(paths.builtin())
+    monkeypatch.setattr(paths, "REMEMBERED", 0.0)
+    assert current_version(address) == str(paths.builtin())
+    assert store.asked == 2
