@@ -34,7 +34,9 @@ MOST = 64  # processes
 START = 20.0  # seconds for a process to begin, which takes one
 SEARCH = 10.0  # and to answer
 REST = 3.0  # seconds for which one that did not is left alone
+WRITE = 3_600.0  # to arrange a few million articles
 _COUNT = "shards.json"
+_PROCESS = f"import sys; from {__name__} import serve; serve(*sys.argv[1:])"
 
 
 class Silent(Exception):
@@ -51,23 +53,26 @@ class Shard:
         self._pipe: Connection[Any, Any] | None = None
         self._lock, self._rest_until = threading.Lock(), 0.0
 
-    def ask(self, method: str, *arguments: object, seconds: float | None = None, **named: Any) -> Any:  # noqa: ANN401
-        """Call a method of its `EdgeStore`.
+    def ask(self, method: str, *arguments: object, seconds: float = WRITE, **named: Any) -> Any:  # noqa: ANN401
+        """Call a method of its `EdgeStore`; the wait for others and the beginning of a process count, too.
 
         Raises:
             StoreUnavailable: the engine failed.
             Silent: the process cannot be begun, or ends, or takes longer than this.
         """
-        if not self._lock.acquire(timeout=-1 if seconds is None else seconds):
+        until = time.monotonic() + seconds
+        if not self._lock.acquire(timeout=seconds):
             raise Silent
         try:
             if time.monotonic() < self._rest_until:
                 raise Silent
             for _ in range(2):  # the first call after the process was killed finds out
                 try:
-                    well, answer = self._call((method, arguments, named), seconds)
-                except (OSError, EOFError):
+                    well, answer = self._call((method, arguments, named), until)
+                except (EOFError, ConnectionError):
                     continue
+                except OSError:  # a TimeoutError, too: to ask again would double what is too much already
+                    break
                 if not well:
                     raise StoreUnavailable(answer)
                 return answer
@@ -76,13 +81,13 @@ class Shard:
         finally:
             self._lock.release()
 
-    def _call(self, request: object, seconds: float | None) -> tuple[bool, Any]:
+    def _call(self, request: object, until: float) -> tuple[bool, Any]:
         whole = False
         try:
             if self._pipe is None:
-                self._pipe = self._begin()
+                self._pipe = self._begin(until)
             self._pipe.send(request)
-            if not self._pipe.poll(seconds):
+            if not self._pipe.poll(max(until - time.monotonic(), 0)):
                 raise TimeoutError
             answer: tuple[bool, Any] = self._pipe.recv()
             whole = True
@@ -91,14 +96,14 @@ class Shard:
                 self.end()
         return answer
 
-    def _begin(self) -> Connection[Any, Any]:
+    def _begin(self, until: float) -> Connection[Any, Any]:
         ours, its = socket.socketpair()
         with its:
-            command = [sys.executable, "-m", __name__, str(self.folder), str(its.fileno())]
+            command = [sys.executable, "-c", _PROCESS, str(self.folder), str(its.fileno())]
             root = Path(__file__).resolve().parents[2]
             self.process = subprocess.Popen(command, cwd=root, pass_fds=[its.fileno()])  # noqa: S603
         pipe: Connection[Any, Any] = Connection(ours.detach())
-        if not pipe.poll(START):
+        if not pipe.poll(max(min(START, until - time.monotonic()), 0)):
             pipe.close()
             raise TimeoutError
         pipe.recv()  # it is there
@@ -219,7 +224,7 @@ def _close(shards: Sequence[Shard]) -> None:
         shard.end()
 
 
-def main(folder: str, descriptor: str) -> None:
+def serve(folder: str, descriptor: str) -> None:
     """Answer what comes through a socket until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     pipe: Connection[Any, Any] = Connection(int(descriptor))
@@ -236,6 +241,3 @@ def main(folder: str, descriptor: str) -> None:
             answer = False, f"{folder}: {error}"
         pipe.send(answer)
 
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

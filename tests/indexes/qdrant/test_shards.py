@@ -17,7 +17,7 @@ import indexes
 from indexes.corpus.corpus import Corpus
 from indexes.qdrant.address import connect, is_address
 from indexes.qdrant.collection import point_ids
-from indexes.qdrant.shards import ShardedStore
+from indexes.qdrant.shards import Shard, ShardedStore, Silent
 from indexes.qdrant.upload import upload
 from indexes.store.manifest import read
 from indexes.store.open_index import assemble
@@ -180,3 +180,21 @@ def test_a_part_that_is_missing_is_told_to_whoever_watches_and_else_an_error() -
     missing()
     with pytest.raises(StoreUnavailable, match="shard 1 of 2"):
         missing("shard 1 of 2")
+
+
+@pytest.mark.slow
+def test_a_slow_shard_is_asked_once_and_one_that_was_killed_twice(tmp_path: Path) -> None:
+    pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
+    shard = Shard(tmp_path / "0")
+    assert shard.ask("collections") == []
+    assert shard.process is not None
+    former = shard.process.pid
+    os.kill(former, signal.SIGKILL)
+    assert shard.ask("collections") == []
+    assert shard.process.pid != former
+    os.kill(shard.process.pid, signal.SIGSTOP)
+    begin = time.monotonic()
+    with pytest.raises(Silent):
+        shard.ask("collections", seconds=1.0)
+    assert 1 <= time.monotonic() - begin < 3
+    assert shard.process is None
