@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from indexes.qdrant import engines
-from indexes.qdrant.engines import EDGE, GRAMMAR, SERVERS, VectorStore
+from indexes.qdrant.engines import EDGE, GRAMMAR, SERVERS, VectorStore, refuse_password
 from indexes.qdrant.shards import SHARDS, ShardedStore
 from rag.errors import BadInput
 
@@ -24,6 +24,7 @@ def connect(address: str) -> VectorStore:
         BadInput: it is no such address.
         MissingExtra: the engine is not installed.
     """
+    refuse_password(address)
     scheme, _, rest = address.partition("://")
     count, slash, folder = rest.partition("/")
     if scheme != SHARDS:
@@ -35,6 +36,7 @@ def connect(address: str) -> VectorStore:
 
 def named(address: str) -> tuple[VectorStore, str]:
     """Return the store and the name of the index that an address ends with; raises as `connect`."""
+    refuse_password(address)
     place, _, name = address.rstrip("/").rpartition("/")
     if place.endswith(("/", ":")) or not name:
         raise BadInput(f"{address!r} names no index: {GRAMMAR}")

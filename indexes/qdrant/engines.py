@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from indexes.store.atomic import delete, held, replacing
+from indexes.store.atomic import delete, held, replacing, take_away
 from rag.errors import BadInput, MissingExtra, StoreUnavailable, install_hint
 from rag.types import Doubles, Filter, Floats
 
@@ -100,8 +100,7 @@ def connect(address: str) -> VectorStore:
         BadInput: it is no such address.
         MissingExtra: the engine is not installed.
     """
-    if "@" in address:  # it may hold a password, and is not repeated
-        raise BadInput("the address of a store holds no name or password: set PANDECT_QDRANT_KEY")
+    refuse_password(address)
     try:
         parts = urlsplit(address)
         port = parts.port or PORT
@@ -117,6 +116,12 @@ def connect(address: str) -> VectorStore:
     key = os.environ.get("PANDECT_QDRANT_KEY") or None
     url = f"{SERVERS[parts.scheme]}://{host}:{port}"
     return ServerStore(QdrantClient(url, api_key=key, timeout=SECONDS, check_compatibility=False), address)
+
+
+def refuse_password(address: str) -> None:
+    """Raise BadInput, which does not repeat it, for an address that may hold a password."""
+    if "@" in address:
+        raise BadInput("the address of a store holds no name or password: set PANDECT_QDRANT_KEY")
 
 
 GRAMMAR = (
@@ -189,15 +194,19 @@ class EdgeStore:
         return found
 
     def switch(self, alias: str, collection: str) -> None:
-        self._write(self.root / "aliases.json", {**self.aliases(), alias: collection})
+        try:
+            with held(self.root):
+                self._write(self.root / "aliases.json", {**self.aliases(), alias: collection})
+        except BlockingIOError as error:
+            raise StoreUnavailable(f"another process switches a version of {self.root}: try again") from error
 
     def collections(self) -> list[str]:
         return sorted(p.name for p in self.root.glob("*") if p.is_dir() and not p.name.startswith("."))
 
     def create(self, collection: str, dim: int | None, *, graph: bool) -> None:
         q = self._q
+        self._appear(collection)
         place = self.root / collection / "shard"
-        place.mkdir(parents=True)
         config = q.EdgeConfig(
             {MEANING: q.EdgeVectorParams(dim, q.Distance.Dot)} if dim else None,
             {WORDS: q.EdgeSparseVectorParams()},
@@ -211,17 +220,23 @@ class EdgeStore:
         self._call(shard.flush)
 
     def clone(self, source: str, collection: str) -> bool:
-        part = self.root / f".{collection}.part"
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(self.root / source, part, ignore=shutil.ignore_patterns("about.json"))
-        part.replace(self.root / collection)
+        self._appear(collection, self.root / source)
         return True
 
     def delete(self, collection: str) -> None:
+        try:
+            self._hold(collection)
+        except StoreUnavailable:  # another process brings it here, or it is gone
+            return
         if (shard := self._open.pop(collection, None)) is not None:
             shard.close()
-        self._writing.pop(collection, ExitStack()).close()
+        self._pending.pop(collection, None)
         delete(self.root / collection)
+        self.release(collection)
+
+    def release(self, collection: str) -> None:
+        """Let other processes write to a collection."""
+        self._writing.pop(collection, ExitStack()).close()
 
     def about(self, collection: str) -> About | None:
         found: About | None = self._read(self.root / collection / "about.json")
@@ -229,6 +244,8 @@ class EdgeStore:
 
     def describe(self, collection: str, about: About) -> None:
         self._write(self.root / collection / "about.json", about)
+        if about["complete"]:
+            self.release(collection)
 
     def fingerprints(self, collection: str) -> Mapping[int, int]:
         file = self.root / collection / "flushed"
@@ -255,7 +272,6 @@ class EdgeStore:
         while self._call(shard.optimize):
             pass
         self._call(shard.flush)
-        self._writing.pop(collection, ExitStack()).close()
         return int(self._call(shard.count, self._q.CountRequest()))
 
     def search(
@@ -272,26 +288,58 @@ class EdgeStore:
         return _found(self._call(self._shard(collection).query, request))
 
     def _update(self, collection: str, operation: object, marks: Sequence[int]) -> None:
-        if collection not in self._writing:
-            lock = ExitStack()
-            try:
-                lock.enter_context(held(self.root / collection))
-            except BlockingIOError as error:
-                raise StoreUnavailable(f"another process is writing to {collection}: wait for it") from error
-            self._writing[collection] = lock
+        self._hold(collection)
         self._call(self._shard(collection).update, operation)
         pending = self._pending.setdefault(collection, [])
         pending += marks
         if len(pending) >= 2 * FLUSHED:
             self._flush(collection)
 
+    def _hold(self, collection: str, folder: Path | None = None) -> None:
+        """Hold a collection until it is released."""
+        if collection in self._writing:
+            return
+        lock = ExitStack()
+        try:
+            lock.enter_context(held(folder or self.root / collection))
+        except BlockingIOError as error:
+            raise StoreUnavailable(f"another process is writing to {collection}: wait for it") from error
+        except OSError as error:
+            raise StoreUnavailable(f"{EDGE}://{self.root}: {error}") from error
+        self._writing[collection] = lock
+
+    def _appear(self, collection: str, source: Path | None = None) -> None:
+        """Make the folder of a collection, which is held from the moment it can be seen."""
+        part = self.root / f".{collection}.part"
+        try:
+            part.mkdir(parents=True, exist_ok=True)
+            self._hold(collection, part)
+            for left in part.iterdir():  # by a process that was killed
+                take_away(left)
+            if source is not None:
+                shutil.copytree(source, part, ignore=shutil.ignore_patterns("about.json"), dirs_exist_ok=True)
+            else:
+                (part / "shard").mkdir()
+            part.replace(self.root / collection)  # which fails where there is one
+        except OSError as error:
+            shutil.rmtree(part, ignore_errors=True)
+            self.release(collection)
+            raise StoreUnavailable(f"{part} cannot be made {collection}: {error}") from error
+
     def _flush(self, collection: str) -> None:
         self._call(self._shard(collection).flush)
-        marks = self._pending.pop(collection, [])
-        with (self.root / collection / "flushed").open("ab") as file:
-            file.write(np.array(marks, dtype=np.uint64).tobytes())
-            file.flush()
-            os.fsync(file.fileno())
+        marks = np.array(self._pending.get(collection, []), dtype=np.uint64)
+        try:
+            with (self.root / collection / "flushed").open("ab") as file:
+                file.truncate(
+                    file.tell() // (2 * marks.itemsize) * 2 * marks.itemsize
+                )  # half a pair, by a full disk
+                file.write(marks.tobytes())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StoreUnavailable(f"{EDGE}://{self.root}: {error}") from error
+        self._pending.pop(collection, None)
 
     def _shard(self, collection: str) -> Any:  # noqa: ANN401
         with self._opening:
@@ -366,7 +414,9 @@ class ServerStore:
         if collection not in self.collections():
             return None
         found = self._call("retrieve", collection, [ABOUT], with_payload=True)
-        return dict(found[0].payload["about"]) if found else None
+        return (
+            (found[0].payload or {}).get("about") if found else None
+        ) or None  # a foreign point says nothing
 
     def describe(self, collection: str, about: About) -> None:
         point = self._m.PointStruct(id=ABOUT, vector={}, payload={"about": about})
@@ -421,9 +471,10 @@ class ServerStore:
         return _found(answer.points)
 
     def _call(self, method: str, *arguments: object, **named: object) -> Any:  # noqa: ANN401
+        from qdrant_client.common.client_exceptions import QdrantException
         from qdrant_client.http.exceptions import ApiException
 
         try:
             return getattr(self._client, method)(*arguments, **named)
-        except (ApiException, OSError) as error:
+        except (ApiException, QdrantException, OSError) as error:
             raise StoreUnavailable(f"{self._address}: {error}") from error

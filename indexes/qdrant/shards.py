@@ -8,7 +8,6 @@ then does not answer is told (`rag.errors.missing`), never left out in silence.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -142,19 +141,24 @@ class ShardedStore(EdgeStore):
         """Create one for vectors of this length, with or without a graph of neighbours."""
         self.root.mkdir(parents=True, exist_ok=True)
         self._write(self.root / _COUNT, {"shards": len(self.shards)})
+        self._appear(collection)  # before its parts: what ends between them can be seen, and is begun anew
+        self._each("delete", collection)
         self._each("create", collection, dim, graph=graph)
-        (self.root / collection).mkdir(exist_ok=True)
 
     def clone(self, source: str, collection: str) -> bool:
         """Copy the shards of another."""
-        for shard in self.shards:  # an earlier attempt may have ended between two
-            shutil.rmtree(shard.folder / collection, ignore_errors=True)
+        self._appear(collection)
+        self._each("delete", collection)
         self._each("clone", source, collection)
-        (self.root / collection).mkdir(exist_ok=True)
         return True
 
     def delete(self, collection: str) -> None:
         """Delete one."""
+        try:
+            self._hold(collection)
+        except StoreUnavailable:  # as there
+            return
+        (self.root / collection / "about.json").unlink(missing_ok=True)  # it is no whole one from here on
         self._each("delete", collection)
         super().delete(collection)
 
@@ -163,16 +167,20 @@ class ShardedStore(EdgeStore):
         return dict(ChainMap(*self._each("fingerprints", collection)))
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
-        """Write points; they are safe when this returns."""
+        """Write points; those that are safe have fingerprints from then on."""
+        self._hold(collection)
         self._parts("upsert", collection, {point.id: point for point in points})
 
     def remove(self, collection: str, ids: Sequence[int]) -> None:
         """Remove points."""
+        self._hold(collection)
         self._parts("remove", collection, {id_: id_ for id_ in ids})
 
     def finish(self, collection: str) -> int:
         """Arrange what was written for search, and return how many points there are."""
-        return sum(self._each("finish", collection))
+        points = sum(self._each("finish", collection))
+        self._each("release", collection)
+        return points
 
     def search(
         self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
@@ -240,4 +248,3 @@ def serve(folder: str, descriptor: str) -> None:
         except Exception as error:  # noqa: BLE001 - the parent raises it
             answer = False, f"{folder}: {error}"
         pipe.send(answer)
-

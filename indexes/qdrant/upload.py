@@ -36,6 +36,7 @@ from rag.types import Floats, Ints, Progress, no_progress
 
 BATCH = 500  # points
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds before a batch is tried again
+ROUNDS = 3  # of writing what did not become safe: a process that is killed forgets what it did not flush
 MAX_DRIFT = 0.05  # more of it, and a store would propose many that are none: all weights are written anew
 _T = TypeVar("_T")
 
@@ -193,17 +194,21 @@ def upload(
     drift = drift_between(means, about["means"])
     law_terms = expanded.model.law_terms if expanded is not None else ()
     made = contents(keyword, counts, settings, law_terms, dense, dict(about["means"]))
-    written, removed = _write(store, collection, made, progress, pauses)
-    articles = len(made.ids)
-    if (stored := _patiently(partial(store.finish, collection), pauses)) != articles:
-        raise StoreUnavailable(f"{collection} has {stored:,} points, not {articles:,}: upload it again")
+    written, removed, articles = set[int](), set[int](), len(made.ids)
+    for _ in range(ROUNDS):
+        expected = _write(store, collection, made, progress, pauses, written, removed)
+        stored = _patiently(partial(store.finish, collection), pauses)
+        if stored == articles and _patiently(partial(store.fingerprints, collection), pauses) == expected:
+            break
+    else:
+        raise StoreUnavailable(f"{collection}: not all of {articles:,} points are safe: upload it again")
     made_at = datetime.now(UTC).isoformat(timespec="microseconds")
     store.describe(
         collection, {**about, "complete": True, "drift": drift, "articles": articles, "uploaded": made_at}
     )
-    store.switch(name, collection)
+    _patiently(partial(store.switch, name, collection), pauses)
     _prune(store, name, keep)
-    return Uploaded(collection, written, removed, articles - written)
+    return Uploaded(collection, len(written), len(removed), articles - len(written))
 
 
 def _begin(
@@ -225,22 +230,25 @@ def _begin(
 
 
 def _write(
-    store: VectorStore, collection: str, made: Contents, progress: Progress, pauses: Sequence[float]
-) -> tuple[int, int]:
-    """Write the points that differ and remove those that are none, and return how many that were."""
+    store: VectorStore, collection: str, made: Contents, progress: Progress, pauses: Sequence[float],
+    written: set[int], removed: set[int],
+) -> Mapping[int, int]:  # fmt: skip
+    """Write the points that differ, remove those that are none, and return the fingerprints of all then."""
     stored = _patiently(partial(store.fingerprints, collection), pauses)
-    total, written = len(made.ids), 0
+    total, expected = len(made.ids), dict(stored)
     for begin in range(0, total, BATCH):
         rows = range(begin, min(begin + BATCH, total))
         changed = list(made.points(rows, stored))
         if changed:
             _patiently(partial(store.upsert, collection, changed), pauses)
-        written += len(changed)
+        expected |= {point.id: point.fingerprint for point in changed}
+        written |= {point.id for point in changed}
         progress("uploading articles", rows.stop, total)
     gone = sorted(stored.keys() - set(made.ids.tolist()))
     for begin in range(0, len(gone), BATCH):
         _patiently(partial(store.remove, collection, gone[begin : begin + BATCH]), pauses)
-    return written, len(gone)
+    removed |= {*gone}
+    return {id_: fingerprint for id_, fingerprint in expected.items() if id_ not in removed}
 
 
 def _patiently(act: Callable[[], _T], pauses: Sequence[float]) -> _T:

@@ -163,6 +163,8 @@ def _in_store(address: str) -> tuple[Path, str]:
     cure = command(f"qdrant upload {name} --to {place}")
     if collection is None:
         raise MissingIndex(f"{place} has no index named {name!r}: run {cure}")
+    if not collection.startswith(f"{name}."):
+        raise MissingIndex(f"{place}: {name!r} names {collection!r}, which is no index: run {cure}")
     version = collection.split(".")[1]
     folder = builtin() if name == BUILTIN else index_folder(name) / version
     if not folder.is_dir():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from indexes.qdrant import engines
 from indexes.qdrant.collection import collection_name, drift_between, version_of
 from indexes.qdrant.engines import EdgeStore, Point, VectorStore, connect
 from indexes.qdrant.upload import Uploaded, roll_back, upload, uploaded
+from indexes.store.atomic import held
 from indexes.store.manifest import read
 from indexes.store.open_index import assemble
 from rag.engine.engine import Engine
@@ -268,6 +271,8 @@ def test_commands_say_what_they_did(tmp_path: Path, root: Path, capsys: pytest.C
         ("qdrant+edge:///nowhere/at/all/village", "no index named 'village'"),
         ("qdrant+edge:///village", "give qdrant"),
         ("qdrant://me:secret@host/village", "^the address of a store holds no name or password"),
+        ("qdrant://me:secret@host:6333", "^the address of a store holds no name or password"),
+        ("qdrant+shards://me:secret@4/village", "^the address of a store holds no name or password"),
         ("qdrant://127.0.0.1:1/village", "127.0.0.1:1"),
     ],
 )
@@ -285,5 +290,64 @@ def test_a_version_that_is_not_here(tmp_path: Path, root: Path, monkeypatch: pyt
         indexes.open(f"{address}/village")
 
 
+def test_a_version_that_another_process_brings_is_not_deleted(root: Path) -> None:
+    one, other = EdgeStore(root / "store"), EdgeStore(root / "store")
+    one.create("village.1.x", None, graph=False)
+    other.delete("village.1.x")
+    assert other.collections() == ["village.1.x"]
+    with pytest.raises(StoreUnavailable, match="cannot be made"):
+        other.create("village.1.x", None, graph=False)
+    with held(root / "store"), pytest.raises(StoreUnavailable, match="another process switches"):
+        other.switch("village", "village.1.x")
+    one.describe("village.1.x", {"complete": True})
+    other.delete("village.1.x")
+    assert other.collections() == []
+
+
+def test_a_list_of_fingerprints_that_a_full_disk_cut_goes_on(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edge = EdgeStore(root / "store")
+    edge.create("village.1.x", None, graph=False)
+    edge.upsert("village.1.x", [Point(1, {3: 1.0}, None, {}, 7)])
+    with monkeypatch.context() as full:
+        full.setattr(engines.os, "fsync", fail)
+        with pytest.raises(StoreUnavailable, match="No space"):
+            edge.finish("village.1.x")
+    flushed = root / "store" / "village.1.x" / "flushed"
+    flushed.write_bytes(flushed.read_bytes()[:5])
+    assert edge.finish("village.1.x") == 1
+    assert edge.fingerprints("village.1.x") == {1: 7}
+
+
+def fail(_: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_what_others_keep_in_a_server_is_no_index(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = store("client", root)
+    client.create("theirs", None, graph=False)
+    client.upsert("theirs", [Point(engines.ABOUT, {3: 1.0}, None, {}, 7)])
+    assert client.about("theirs") is None
+    client.switch("village", "theirs")
+    monkeypatch.setattr("indexes.qdrant.address.connect", lambda _: client)
+    with pytest.raises(MissingIndex, match="'village' names 'theirs'"):
+        indexes.open("qdrant://host/village")
+
+
+def test_a_server_that_is_asked_too_much_is_not_there(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = store("client", root)
+    from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+
+    def refuse() -> None:
+        raise ResourceExhaustedResponse("429", 1)
+
+    monkeypatch.setattr(client._client, "get_aliases", refuse)
+    with pytest.raises(StoreUnavailable, match="429"):
+        client.aliases()
+
+
 def test_a_real_server_is_asked_where_there_is_one(tmp_path: Path) -> None:
-    assert store("server", tmp_path).collections() is not None  # the tests above run on it too
+    real = store("server", tmp_path)  # the tests above run on it too
+    with pytest.raises(StoreUnavailable, match="none"):
+        real.search("none", {1: 1.0}, 1, None, exact=True)
