@@ -60,6 +60,9 @@ def test_a_point_lies_on_two_of_three_nodes_that_find_each_other() -> None:
     nodes = {name: each for name, each in services.items() if name.startswith("qdrant-")}
 
     assert len(nodes) == 3
+    client = re.search(r"qdrant-client>=(\d+\.\d+),", (ROOT / "pyproject.toml").read_text())
+    assert client
+    assert all(each["image"].startswith(f"qdrant/qdrant:v{client[1]}.") for each in nodes.values())
     assert {volume.partition(":")[0] for each in nodes.values() for volume in each["volumes"]} == set(nodes)
     assert {
         each["environment"]["QDRANT__STORAGE__COLLECTION__REPLICATION_FACTOR"] for each in nodes.values()
