@@ -178,7 +178,7 @@ class ShardedStore(EdgeStore):
 
     def finish(self, collection: str) -> int:
         """Arrange what was written for search, and return how many points there are."""
-        points = sum(self._each("finish", collection))
+        points: int = sum(self._each("finish", collection))
         self._each("release", collection)
         return points
 

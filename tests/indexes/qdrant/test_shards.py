@@ -7,7 +7,8 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import indexes
 from indexes.corpus.corpus import Corpus
 from indexes.qdrant.address import connect, is_address
 from indexes.qdrant.collection import point_ids
+from indexes.qdrant.engines import Point
 from indexes.qdrant.shards import Shard, ShardedStore, Silent
 from indexes.qdrant.upload import upload
 from indexes.store.manifest import read
@@ -24,8 +26,8 @@ from indexes.store.open_index import assemble
 from rag.engine.engine import Engine
 from rag.engine.result import Result
 from rag.errors import BadInput, StoreUnavailable, missing, watching
-from rag.types import Article, Filter
-from tests.fakes.law.corpus import FIT, VILLAGE, install
+from rag.types import Article, Filter, Hit
+from tests.fakes.law.corpus import FIT, NONE, VILLAGE, install
 
 WORDS = ("puits", "four", "chien", "chèvre", "jardin", "pain", "voisin", "linge", "foyer", "conseil")
 ASKED = (
@@ -64,6 +66,13 @@ def told(engine: Engine, question: str, where: Filter | None = None, k: int = 10
     return replace(engine.ask(question, where=where, k=k), milliseconds=0)
 
 
+def words(engine: Engine, question: str, k: int, gone: AbstractSet[str] = frozenset()) -> list[Hit]:
+    """The ranking by words alone, less the articles of shards that are gone."""
+    hits = list(engine.searcher.keyword.search([question], 120)[0])
+    shards = (point_ids([hit.article_id for hit in hits]) % 3 + 1).tolist()
+    return [hit for hit, n in zip(hits, shards, strict=True) if f"shard {n} of 3" not in gone][:k]
+
+
 def pid(store: ShardedStore, number: int) -> int | None:
     process = store.shards[number].process
     return process.pid if process is not None else None
@@ -87,12 +96,14 @@ def test_shards_rank_as_one_ties_and_all(village: tuple[Engine, Engine, ShardedS
 
 @pytest.mark.slow
 def test_under_load_and_kills_answers_are_right_or_say_what_is_missing(
-    village: tuple[Engine, Engine, ShardedStore],
+    village: tuple[Engine, Engine, ShardedStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, sharded, store = village
+    monkeypatch.setattr("indexes.qdrant.shards.SEARCH", 3.0)
     expected = {question: told(here, question) for question in ASKED}
     told(sharded, ASKED[0])
     wrong: list[Result] = []
+    ranks: list[tuple[list[Hit], list[Hit]]] = []
     right, partial, until = [0], [0], time.monotonic() + 20
 
     def ask(seed: int) -> None:
@@ -106,13 +117,19 @@ def test_under_load_and_kills_answers_are_right_or_say_what_is_missing(
                 right[0] += 1
             else:
                 wrong.append(result)
+            with watching() as gone:
+                ranked = list(sharded.searcher.keyword.search([question], 10)[0])
+            ranks.append((ranked, words(here, question, 10, gone)))
 
     threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(3)]
     for thread in threads:
         thread.start()
     killed, draw = 0, random.Random(1)
+    stopped = pid(store, 0)
+    assert stopped is not None
+    os.kill(stopped, signal.SIGSTOP)  # it takes longer than may be
     while time.monotonic() < until - 5:  # the last seconds pass without
-        if (victim := pid(store, draw.randrange(3))) is not None:
+        if (victim := pid(store, draw.randrange(1, 3))) is not None:
             os.kill(victim, draw.choice((signal.SIGKILL, signal.SIGTERM)))
             killed += 1
         time.sleep(draw.uniform(0.5, 3))
@@ -120,8 +137,11 @@ def test_under_load_and_kills_answers_are_right_or_say_what_is_missing(
         thread.join()
 
     assert wrong == []
+    found, due = zip(*ranks, strict=True)
+    assert found == due  # scores and all
     assert killed > 3
     assert right[0] > 10
+    assert partial[0] > 0
     deadline = time.monotonic() + 30
     while told(sharded, ASKED[1]) != expected[ASKED[1]]:
         assert time.monotonic() < deadline, "the shards did not come back"
@@ -180,6 +200,45 @@ def test_a_part_that_is_missing_is_told_to_whoever_watches_and_else_an_error() -
     missing()
     with pytest.raises(StoreUnavailable, match="shard 1 of 2"):
         missing("shard 1 of 2")
+
+
+@pytest.mark.slow
+def test_what_a_shard_forgets_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("indexes.qdrant.upload.BATCH", 20)
+    store, law = ShardedStore(tmp_path / "store", 2), crowd(60)
+    folder = install(law, settings=NONE)
+    with monkeypatch.context() as ends:
+        ends.setattr(store.shards[1], "ask", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            upload(folder, read(folder, "x"), "x", store)
+    assert upload(folder, read(folder, "x"), "x", store).written == 60  # nothing is in its way
+
+    texts = [article.text for article in law.articles]
+    moved = zip(law.articles, texts[1:] + texts[:1], strict=True)
+    folder = install(replace(law, articles=tuple(replace(a, text=text) for a, text in moved)), settings=NONE)
+    batches, upsert = [], store.upsert
+
+    def kill(collection: str, points: Sequence[Point]) -> None:
+        upsert(collection, points)
+        batches.append(len(points))
+        if len(batches) == 2 and (victim := pid(store, 1)) is not None:
+            os.kill(victim, signal.SIGKILL)
+
+    monkeypatch.setattr(store, "upsert", kill)
+    done = upload(folder, read(folder, "x"), "x", store)
+    assert 20 < done.written < 60  # the rest is the former version's
+    assert sum(batches) > done.written
+    whole = assemble(folder, read(folder, "x"), "x", store)
+    for question in ASKED:
+        assert told(whole, question, k=60) == told(indexes.open("village"), question, k=60)
+    for shard in store.shards:
+        shard.end()
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.slow
