@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -75,12 +76,14 @@ class Answering:
     _draft: Draft | None = field(default=None, init=False)
     _ending: Ending = field(default=Ending.STOPPED, init=False)  # where the client goes before the whole came
     _closed: bool = field(default=False, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def close(self) -> None:
         """End the request to a model, if there is one, and count it; called once, from any thread."""
-        self._closed = True
-        if self._draft is not None:
-            self._draft.close()
+        with self._lock:
+            self._closed, draft = True, self._draft
+        if draft is not None:
+            draft.close()
             self.metrics.model_calls.labels(str(self._ending)).inc()
 
     def events(self, caller: Caller, *, remove: bool) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -104,9 +107,13 @@ class Answering:
             days = card.law_dates(article.code for article in articles)
             as_of = days[0].isoformat() if days else None
             writer = self.writer.for_session(caller.client or caller.address, english, as_of, caller.address)
-            if self._closed:
+            written = draft = writer.write(question, articles, language)  # asks nobody before its first event
+            with self._lock:
+                if not self._closed:
+                    self._draft = draft
+            if self._draft is None:  # the client went meanwhile, and found nothing to close
+                draft.close()
                 return
-            written = self._draft = writer.write(question, articles, language)
         texts = {article.id: article for article in articles}
         sent = question if question != self.asked.question else None
         with self.metrics.part("answer"):

@@ -8,9 +8,11 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import date
+from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from anyio import CapacityLimiter, WouldBlock
 from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
@@ -32,7 +34,12 @@ from rag.engine.result import Mode
 from rag.lifecycle import WORK, Health, draining
 from rag.types import Filter
 
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
 MOST = 50  # articles of a result; that one of the first ten answers is what confidence is of
+STREAMS = 40  # answers that are written at once; each may wait for its model in a thread
+_DOORS = 40  # requests that are counted at once: a shared store that is silent is waited for in threads
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 EXAMPLE = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
 
@@ -86,13 +93,16 @@ class Routes:
         """Take the law that is searched, who may search it, and what writes answers."""
         self.law, self.access, self.writer = law, access, writer
         self._health = Health(law.answers)
+        # each has threads of its own: who waits for a model or a store keeps nobody else waiting
+        self._doors, self._streams, self._probe = map(CapacityLimiter, (_DOORS, STREAMS, 1))
 
     async def admitted(self, request: Request) -> None:
         """Let a request pass, or refuse it, by its key or its address."""
         header = self.access.address_header
         sent = request.headers.getlist(header) if header else []
         peer = request.client.host if request.client else None
-        request.state.caller = self.access.admit(request.headers.get("authorization"), peer, sent)
+        admit = partial(self.access.admit, request.headers.get("authorization"), peer, sent)
+        request.state.caller = await run_sync(admit, limiter=self._doors)
 
     def _ask(self, request: SearchRequest, *, leaves: bool = False) -> tuple[Engine, result.Asked]:
         return self.law.ask(
@@ -159,15 +169,11 @@ class Routes:
 
         answering = await law.run(work)
         events = answering.events(http.state.caller, remove=request.personal_data == "remove")
-        return StreamingResponse(
-            _stream(events, answering.close),
-            media_type="text/event-stream",
-            headers={"X-Accel-Buffering": "no"},  # of nginx, which would hold them back
-        )
+        return _EventStream(_stream(events, answering.close), self._streams)
 
     async def health(self) -> Response:
         """Tell whether an example question finds an article, asked every few seconds at most."""
-        well = await run_sync(self._health)
+        well = await run_sync(self._health, limiter=self._probe)
         return _status("ok" if well else "no question is answered; the log says why", well=well)
 
     async def ready(self) -> Response:
@@ -217,8 +223,8 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
     known = [Depends(routes.admitted), *(bearer if access.keys else ())]
     sent = {"content": {"text/event-stream": {"example": answers.EXAMPLE}}, "description": answers.EVENTS}
     table: tuple[tuple[str, str, Any, Any, tuple[int, ...]], ...] = (
-        ("POST", "/v1/search", routes.search, result.Found, (400, 413, 422)),
-        ("POST", "/v1/why/{rank}", routes.why, result.Why, (400, 404, 413, 422)),
+        ("POST", "/v1/search", routes.search, result.Found, (400, 408, 413, 422)),
+        ("POST", "/v1/why/{rank}", routes.why, result.Why, (400, 404, 408, 413, 422)),
         ("GET", "/v1/articles/{id:path}", routes.article, result.ArticlePage, (404, 422)),
         ("GET", "/v1/topics", routes.topics, result.Topics, ()),
     )
@@ -229,7 +235,7 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
         )
     app.add_api_route(
         "/v1/answer", routes.answer, methods=["POST"], response_class=StreamingResponse, dependencies=known,
-        responses=_problems(400, 413, 422) | {200: sent},
+        responses=_problems(400, 408, 413, 422) | {200: sent},
     )  # fmt: skip
     for path, told in (("/v1/health", routes.health), ("/v1/ready", routes.ready)):
         app.add_api_route(path, told, responses={503: {"description": "Send requests elsewhere."}})
@@ -237,10 +243,34 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
     return app
 
 
+class _EventStream(StreamingResponse):
+    """Server-sent events, of as many answers at once as there are places; `Refused` beyond."""
+
+    def __init__(self, events: AsyncIterator[str], places: CapacityLimiter) -> None:
+        headers = {"X-Accel-Buffering": "no"}  # of nginx, which would hold them back
+        super().__init__(events, media_type="text/event-stream", headers=headers)
+        self._places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._places.acquire_on_behalf_of_nowait(self)
+        except WouldBlock:
+            raise Refused(
+                HTTPStatus.SERVICE_UNAVAILABLE, "answers",
+                "As many answers are being written as can be at once. This says nothing of what is found.",
+                cure="Try again in 5 s, or ask /v1/search.", wait=5,
+            ) from None  # fmt: skip
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._places.release_on_behalf_of(self)
+
+
 async def _stream(events: Iterator[tuple[str, Any]], close: Callable[[], None]) -> AsyncIterator[str]:
     """Yield server-sent events; a client that goes ends the request to the model, and nobody waits for it."""
+    one = CapacityLimiter(1)  # a thread of its own
     try:
-        while (event := await run_sync(next, events, None, abandon_on_cancel=True)) is not None:
+        while (event := await run_sync(next, events, None, abandon_on_cancel=True, limiter=one)) is not None:
             name, data = event
             yield f"event: {name}\ndata: {json.dumps(data)}\n\n"  # ASCII: readers break lines at U+2028
     finally:

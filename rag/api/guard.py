@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+import anyio
 from starlette.datastructures import Headers, MutableHeaders
 
 from rag.api.metrics import Metrics
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST = 64 * 1024  # bytes of a request's body; a question of 2,000 characters is read
+SECONDS = 30.0  # for a body to come whole
 _log = logging.getLogger(__name__)
 HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
 class Guard:
-    """ASGI middleware: refuses what is too large, counts and logs each request, tells of errors calmly."""
+    """ASGI middleware: refuses what is large or slow, counts and logs each request, is calm about errors."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, work: Work = WORK) -> None:
         """Wrap an application."""
@@ -74,15 +77,21 @@ class Guard:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Hand over what a request sends, up to its end or to what is too much."""
-    read = 0
+    """Hand over what a request sends, up to its end or to what is too much or too slow."""
+    read, until = 0, 0.0
 
     async def limited() -> Message:
-        nonlocal read
-        message = await receive()
+        nonlocal read, until
+        until = until or anyio.current_time() + SECONDS
+        with anyio.CancelScope(deadline=until) as scope:
+            message = await receive()
+        if scope.cancelled_caught:
+            raise _too_slow(read)
         read += len(message.get("body", b""))
         if read > LARGEST:
             raise _too_large(read)
+        if not message.get("more_body"):
+            until = math.inf  # what is read from now on tells when the client goes
         return message
 
     return limited
@@ -107,6 +116,14 @@ def _too_large(size: int) -> Refused:
         expected=f"{LARGEST} bytes at most",
         cure="Keep the facts that matter: 2,000 characters of a question are read.",
         headers={"Connection": "close"},
+    )  # fmt: skip
+
+
+def _too_slow(read: int) -> Refused:
+    return Refused(
+        HTTPStatus.REQUEST_TIMEOUT, "slow", f"The request did not come whole in {SECONDS:g} s.",
+        got=f"{read} bytes of it", expected=f"a whole body within {SECONDS:g} s",
+        cure="Send it again, in one piece.", headers={"Connection": "close"},
     )  # fmt: skip
 
 

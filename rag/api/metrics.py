@@ -60,11 +60,11 @@ class Metrics:
     def text(self, engine: Engine | None) -> bytes:
         """Return everything in Prometheus' text format; None: no index is open."""
         self._index.clear()
+        built, days = (None, ()) if engine is None else (engine.info.built, engine.card.law_dates())
         if engine is not None:
-            info, days = engine.info, engine.card.law_dates()
-            self._index.labels(info.name, info.version).set(info.articles)
-            for gauge, day in ((self._age, info.built), (self._law, days[0] if days else None)):
-                gauge.set(_age(day))
+            self._index.labels(engine.info.name, engine.info.version).set(engine.info.articles)
+        self._age.set(_age(built))
+        self._law.set(_age(days[0] if days else None))
         return generate_latest(self._registry)
 
 

@@ -233,7 +233,10 @@ def ask(
 
 
 def found(asked: Asked, engine: Engine, language: str = "en", *, proof: bool = False) -> Found:
-    """Return what was found; `language` is of what the corpus says in several; `proof` adds a receipt."""
+    """Return what was found; `proof` adds a receipt unless a part was missing.
+
+    `language` is of what the corpus says in several.
+    """
     result, decision, card = asked.result, asked.decision, engine.card
     return Found(
         result.status,
@@ -244,7 +247,7 @@ def found(asked: Asked, engine: Engine, language: str = "en", *, proof: bool = F
         tuple(case.question for case in result.topic),
         tuple(_steps(asked, card, language)),
         result.mode, result.in_force_on, f"{engine.info.name} {engine.info.version}",
-        receipt(result, engine.info, asked.k) if proof else None,
+        receipt(result, engine.info, asked.k) if proof and not result.missing else None,
     )  # fmt: skip
 
 

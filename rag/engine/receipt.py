@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from rag.engine.engine import Engine, IndexInfo
 from rag.engine.result import Mode, Result
-from rag.errors import BadInput
+from rag.errors import BadInput, StoreUnavailable
 from rag.retrieval.translation_model import Removed
 from rag.types import Article, Filter
 
@@ -144,11 +144,12 @@ def _as_tuples(value: Any) -> Any:  # noqa: ANN401 - of JSON's types
 
 
 def changes(made: Receipt, engine: Engine) -> Iterator[str]:
-    """Ask a receipt's question again and yield what is other than it says; nothing where all is the same."""
-    asked = made.settings
-    where, without = _filter(asked)
-    result = engine.ask(made.question, k=asked.k, where=where, mode=asked.mode, without=without)
-    now = receipt(result, engine.info, asked.k)
+    """Ask a receipt's question again and yield what is other than it says; nothing where all is the same.
+
+    Raises:
+        StoreUnavailable: a part of the collection did not answer, so that nothing can be compared.
+    """
+    now = _again(made, engine)
     if as_json(made) == as_json(now):
         return
     for what in ("corpus_sha256", "version", "name"):
@@ -168,6 +169,16 @@ def changes(made: Receipt, engine: Engine) -> Iterator[str]:
     for name in ("confidence", "code"):
         if (was := getattr(made, name)) != (is_now := getattr(now, name)):
             yield f"the {name} was {was}, now {is_now}"
+
+
+def _again(made: Receipt, engine: Engine) -> Receipt:
+    asked = made.settings
+    where, without = _filter(asked)
+    result = engine.ask(made.question, k=asked.k, where=where, mode=asked.mode, without=without)
+    if result.missing:
+        parts, cure = ", ".join(result.missing), "look whether it runs, then verify again"
+        raise StoreUnavailable(f"{parts}: no answer, so the receipt is not compared; {cure}")
+    return receipt(result, engine.info, asked.k)
 
 
 def _scores(former: Mapping[str, float], found: Mapping[str, float]) -> Iterator[str]:

@@ -260,7 +260,7 @@ def read(environ: Mapping[str, str], secrets: Mapping[str, object] | None = None
         if unknown:
             raise BadInput(f"{unknown[0]} is no setting: expected one of {', '.join(names)}")
     if not texts.get(SWITCH):
-        if texts.get(JUDGE, "none") != "none":
+        if (texts.get(JUDGE) or "none") != "none":
             raise BadInput(f"{JUDGE} is set and {SWITCH} is not: name a model that writes, or unset {JUDGE}")
         return None
     values = _values(SETTINGS, texts)

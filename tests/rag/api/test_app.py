@@ -7,13 +7,15 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx
 import pytest
+from anyio.to_thread import current_default_thread_limiter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,8 +24,10 @@ pytest.importorskip("fastapi", reason="the API's packages are not installed: pip
 import indexes
 from indexes.__main__ import main
 from rag.answer.extractive import Extractor
+from rag.answer.generation.rate_limit import Rate, RateLimits
 from rag.answer.types import Answer, Ending, PassagePart
-from rag.api import result
+from rag.api import app as app_module
+from rag.api import guard, result
 from rag.api.access import Caller, access
 from rag.api.answer import Answering
 from rag.api.app import Routes, _stream
@@ -127,6 +131,8 @@ def test_a_receipt_is_what_the_command_verifies(
     with served(indexes.open("village")) as app:
         found = app.client().search(GOAT, k=1, where=where, method="keyword", receipt=True)
         assert app.client().search(GOAT).receipt is None
+    with served("partial") as app:
+        assert app.client().search(QUESTION, receipt=True).receipt is None  # a part did not answer
     assert found.receipt is not None
     assert [each.id for each in found.receipt.articles] == [article.id for article in found.articles]
     file.write_text(as_json(found.receipt), encoding="utf-8")
@@ -236,6 +242,46 @@ def test_a_refusal_says_what_came_what_was_expected_and_what_to_do(
 
 def test_a_body_without_a_length_has_an_end_too(plain: Served) -> None:
     assert plain.http().post("/v1/search", content=iter([b" " * LARGEST, b"{}"])).status_code == 413
+
+
+def test_a_body_that_trickles_is_not_waited_for(plain: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "SECONDS", 0.1)
+
+    async def trickle() -> AsyncIterator[bytes]:
+        for _ in range(200):
+            yield b" "
+            await anyio.sleep(0.02)
+
+    async def send() -> httpx.Response:
+        async with httpx.AsyncClient(
+            base_url="http://law", transport=httpx.ASGITransport(plain.app)
+        ) as client:
+            return await client.post("/v1/search", content=trickle())
+
+    answer = anyio.run(send)
+    assert (answer.status_code, answer.json()["type"]) == (408, "slow")
+    assert answer.headers["connection"] == "close"
+
+
+def test_a_store_that_does_not_answer_keeps_only_its_own_requests_waiting() -> None:
+    asked, answers = threading.Event(), threading.Event()
+
+    class Silent:
+        def take(self, limits: Any, calls: int) -> None:
+            asked.set()
+            answers.wait(5)
+
+    visits = access({}).visits
+    searches = RateLimits(per_address=Rate(9, 1.0), shared=("searches", Silent()))  # type: ignore[arg-type]
+    with served(visits=replace(visits, searches=searches)) as app:
+        counted = threading.Thread(target=app.client(address="192.0.2.7").topics)
+        counted.start()
+        assert asked.wait(5)
+        app.http().get("/v1/ready")
+        waits = counted.is_alive()
+        answers.set()
+        counted.join()
+    assert waits
 
 
 def test_keys_limits_and_addresses(tmp_path: Path) -> None:
@@ -435,6 +481,53 @@ def test_a_client_that_goes_ends_the_request_to_the_model_and_is_counted() -> No
     assert part.startswith("event: part")
     assert writer.drafts == [[]]
     assert 'pandect_model_calls_total{ending="stopped"} 1.0' in metrics.text(None).decode()
+
+
+def test_a_client_that_goes_while_a_draft_is_made_ends_it() -> None:
+    class Leaving(Writer):
+        def write(self, question: str, articles: list[Article], language: str) -> Any:
+            answering.close()
+            return super().write(question, articles, language)
+
+    writer, engine = Leaving(), ENGINES["plain"]
+    asked, extractor = result.ask(engine, QUESTION), Extractor.of(engine)
+    answering = Answering(engine, asked, {}, extractor, writer, Metrics())  # type: ignore[arg-type]
+    assert [name for name, _ in answering.events(Caller(), remove=False)] == ["found"]
+    assert writer.drafts == [[]]
+
+
+def test_answers_that_stall_keep_nobody_else_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_module, "STREAMS", 2)
+    go, stalled = threading.Event(), threading.Semaphore(0)
+
+    class Stalling(Writer):
+        def write(self, question: str, articles: list[Article], language: str) -> Any:
+            stalled.release()
+            go.wait(5)
+            return super().write(question, articles, language)
+
+    async def one_thread() -> None:
+        current_default_thread_limiter().total_tokens = 1
+
+    with served(writer=Stalling()) as app:
+        app._portal.call(one_thread)
+        clients = [threading.Thread(target=lambda: list(app.client().answer(QUESTION))) for _ in range(2)]
+        for each in clients:
+            each.start()
+        assert all(stalled.acquire(timeout=5) for _ in clients)
+        well, third = app.client().healthy(), app.http().post("/v1/answer", json={"question": QUESTION})
+        assert all(each.is_alive() for each in clients)
+        go.set()
+        for each in clients:
+            each.join()
+        assert len(list(app.client().answer(QUESTION))) == 3  # there is room again
+    assert well
+    assert (third.status_code, third.headers["retry-after"], third.json()["type"]) == (503, "5", "answers")
+
+
+def test_no_age_is_told_of_a_law_that_is_not_open() -> None:
+    text = Metrics().text(None).decode()
+    assert {"pandect_index_age_seconds NaN", "pandect_law_age_seconds NaN"} <= set(text.splitlines())
 
 
 def test_the_interface_describes_itself(plain: Served) -> None:

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from rag.engine.engine import Engine
 from rag.engine.receipt import as_json, changes, read, receipt, short_code
-from rag.errors import BadInput
+from rag.errors import BadInput, StoreUnavailable
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import Article, Filter
+from tests.fakes.pages.ui_engine import ENGINES
 from tests.fakes.ranking.engines import engine_of
 
 CUT = analyser("fr")
@@ -71,6 +72,14 @@ def test_what_has_changed_is_said() -> None:
     ]
     assert told[4].startswith("the scores differ by up to")
     assert told[5] == f"the code was {made.code}, now {short_code('2', [other.articles['c672']])}"
+
+
+def test_nothing_is_compared_with_a_ranking_that_lacks_a_part() -> None:
+    whole, partial = ENGINES["plain"], ENGINES["partial"]
+    made = receipt(whole.ask("un arbre"), whole.info)  # type: ignore[arg-type]
+
+    with pytest.raises(StoreUnavailable, match="shard 2 of 3: no answer, so the receipt is not compared"):
+        list(changes(made, partial))  # type: ignore[arg-type]
 
 
 def test_scores_of_another_processor_are_told_as_such() -> None:
