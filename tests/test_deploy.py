@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from indexes.formats.limits import limits as import_limits
+from rag.answer.generation.settings import read as model_settings
+from rag.feedback import from_environment as feedback
 from rag.ui.shell import HEADERS
 from tests.fakes.answers.model_server import Exchange, Server, good, quote, serving
 from tests.fakes.pages.browser import ARGS, CHROMIUM, WAIT, answered, ask, served
@@ -118,6 +121,35 @@ def test_every_setting_named_is_one_that_is_read() -> None:
         named |= set(service["environment"]) if service["image"] == "pandect" else set()
 
     assert {name for name in named if name.startswith("PANDECT_") and f'"{name}"' not in sources} == set()
+
+
+def test_compose_hands_every_setting_on_and_an_empty_one_is_none() -> None:
+    pytest.importorskip("fastapi", reason="the API's packages are not installed: pip install '.[api]'")
+    from rag.api.access import access as api_settings
+
+    services, text = read_yaml("compose.yaml")["services"], (ROOT / "docs" / "operate.md").read_text("utf-8")
+    table = re.findall(
+        r"`(PANDECT_\w+)`", text[text.index("## Every setting") : text.index("Settings of the proxy")]
+    )
+    given = {name for part in ("page", "api") for name in services[part]["environment"]}
+    empty = dict.fromkeys(table, "")
+
+    assert set(table) - given == {"PANDECT_HOME"}  # the volume, which the image names
+    assert {f"${{{name}:-}}" for name in given if name.startswith("PANDECT_MODEL")} <= set(
+        services["page"]["environment"].values()
+    )
+    assert (model_settings(empty), feedback(empty), api_settings(empty).seconds) == (None, None, 30)
+    assert import_limits(empty) == import_limits({})
+
+
+def test_no_secret_of_a_host_is_in_git_or_in_the_image() -> None:
+    ignored = (ROOT / ".gitignore").read_text("utf-8").split()
+    image = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").split()
+
+    secrets = ("docs/deploy/.env", "docs/deploy/api-keys", ".streamlit/secrets.toml")
+    assert {f"/{name}" for name in secrets} <= set(ignored)
+    assert {"docs", ".streamlit/secrets.toml"} <= set(image)
+    assert not [line for line in image if line.startswith("!")]
 
 
 @dataclass(frozen=True)
