@@ -244,8 +244,12 @@ def attempt(writer: str, fault: Fault, folder: Path) -> dict[str, int]:
     assert again.status == 0 or (writer == "remove" and again.status == 2), again
     assert state(home) == after, f"lost: {writer} again after {fault} left something else"
     here = [path.name for name in ("indexes", "corpora") for path in (home / name).glob("*")]
-    here += [path.suffix for path in (home / "indexes" / "village").glob("*")]
-    assert {*here} <= {"village", "", ".corpus"}, f"left behind by {writer}, {fault}: {here}"
+    assert {*here} <= {"village"}, f"left behind by {writer}, {fault}: {here}"
+    versions = home / "indexes" / "village"
+    for path in versions.glob("*.*"):
+        version, _, what = path.name.partition(".")
+        made_after = what in (paths.AUDIT, paths.CONFIDENCE) and (versions / version).is_dir()
+        assert made_after or what == "corpus", f"left behind by {writer}, {fault}: {path.name}"
     return {"killed" if ended.status < 0 else "told" if ended.status else "done": 1}
 
 

@@ -24,6 +24,9 @@ from tests.paths import ROOT
 
 WORKER = ROOT / "tests" / "fakes" / "law" / "killed_worker.py"
 KILLS = 40  # `python -m tests.faults` adds others, by chance
+EVERY = (
+    2  # steps of a build and of an update, which have many: `python -m tests.faults` kills at the others too
+)
 PAUSE = 0.002  # seconds at each step on the disk, so that a moment by chance can fall between any two
 
 
@@ -109,10 +112,10 @@ BUILD = ("build", "village", "--encoder", "none")
 
 
 @pytest.mark.slow
-def test_build_killed_before_each_of_its_steps(home: Path, worker: Worker) -> None:
+def test_build_killed_before_every_second_of_its_steps(home: Path, worker: Worker) -> None:
     install(edition(0))
     before, outcomes = edition(0).sha256, []
-    for step in range(1, 1000):
+    for step in range(1, 1000, EVERY):
         wanted = put_corpus(step)
         ended = worker(*BUILD, step=step)
         after = serves({before, wanted})
@@ -124,7 +127,7 @@ def test_build_killed_before_each_of_its_steps(home: Path, worker: Worker) -> No
     assert outcomes[-1]
     # up to the switch the former one, from then on (the tidying up) the new one
     assert outcomes == sorted(outcomes)
-    assert outcomes.count(True) >= 2
+    assert outcomes.count(True) >= 2 // EVERY
     tidy(home)
 
 
@@ -183,18 +186,18 @@ def law_of_versions() -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_update_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
+def test_update_killed_before_every_second_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
     install(edition(0), settings=FIT)  # its encoder is kept: the files are linked
     before, outcomes = edition(0).sha256, []
     used = {paths.current("village").name}
-    for step in range(1, 1000):
+    for step in range(1, 1000, EVERY):
         wanted = edition(step).sha256
         command = ("update", "village", str(_sources(tmp_path, step)), "--keep", "4")
         ended = worker(*command, step=step)
         after = agreed({before, wanted})
         outcomes.append(after == wanted)
         used.add(paths.current("village").name)
-        if step % 8 == 0 or after == wanted:  # the same again ends what was begun
+        if step % 8 == 1 or after == wanted:  # the same again ends what was begun
             assert main(list(command)) == 0
             after = agreed({wanted})
             used.add(paths.current("village").name)
@@ -209,7 +212,7 @@ def test_update_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_
     assert step > 60  # the corpus, every file that an index has, the switch and the tidying up
     assert outcomes[-1]
     assert outcomes == sorted(outcomes)
-    assert outcomes.count(True) >= 5
+    assert outcomes.count(True) >= 5 // EVERY
     tidy(home)
 
 
