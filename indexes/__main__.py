@@ -142,7 +142,7 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
     manifest = read_manifest(made, paths.rebuild(name))
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     say(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
-    _print(update.audited(made, paths.rebuild(name)))
+    _print(update.audit_version(made, paths.rebuild(name)))
     if is_worthwhile(manifest):
         count = f"{count_human_questions(manifest):,} annotated questions"
         say(f"to have its {count} decide what counts how much: {paths.learn_fusion(name)}")
@@ -216,7 +216,7 @@ def _check(parsed: argparse.Namespace) -> None:
 
 
 def _audit(parsed: argparse.Namespace) -> None:
-    _print(update.audited(*paths.locate(parsed.name)))
+    _print(update.audit_version(*paths.locate(parsed.name)))
 
 
 def _verify(parsed: argparse.Namespace) -> int:

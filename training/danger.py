@@ -149,7 +149,7 @@ class Threshold:
     """From which scores a class is raised and named, and what came of it, means over writers."""
 
     raises: float
-    names_from: float  # a lower score, from which it is named
+    hints: float  # a lower score, from which it is named
     with_rules: tuple[float, float]
     with_hints: tuple[float, float]  # raised or named
     rules_alone: tuple[float, float]
@@ -220,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         now, named, before = (told.format(*r) for r in (each.with_rules, each.with_hints, each.rules_alone))
         sys.stdout.write(
             f"{name:12} {now} of writers left out, from {each.raises:+.2f}; or named {named}, from "
-            f"{each.names_from:+.2f}; rules alone {before}\n"
+            f"{each.hints:+.2f}; rules alone {before}\n"
         )
     weights, bias = fit(grams.rows, labels)
     scale = np.abs(weights).max(0) / 127
@@ -233,7 +233,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bias=bias,
         idf=grams.idf.astype(np.float16),
         raises=np.array([each.raises for each in found], np.float32),
-        names_from=np.array([each.names_from for each in found], np.float32),
+        hints=np.array([each.hints for each in found], np.float32),
     )
     return 0
 

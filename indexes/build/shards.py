@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 import scipy.sparse as sp
 
-from indexes.build.tokenise import MIN_PARALLEL_LENGTH, cores, forked, may_fork
+from indexes.build.tokenise import MIN_PARALLEL_LENGTH, cores, map_pieces, may_fork
 from indexes.update.term_counts import FIELDS, canonical
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
@@ -70,7 +70,7 @@ def count_articles(
     shards: list[FieldCounts] = []
     done = 0
     try:
-        for shard in forked(counted, len(articles), pieces, processes):
+        for shard in map_pieces(counted, len(articles), pieces, processes):
             shards.append(shard)
             done += len(shard.order.ids)
             progress("analysing articles", done, len(articles))

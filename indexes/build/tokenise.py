@@ -53,7 +53,7 @@ def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | No
         return list(part.terms), _row(part.texts), np.array([len(ids) for ids in part.texts], dtype=np.int64)
 
     try:
-        for terms, row, lengths in forked(piece, len(texts), processes, processes):
+        for terms, row, lengths in map_pieces(piece, len(texts), processes, processes):
             of_all = np.array([number.setdefault(t, len(number)) for t in terms], dtype=np.int32)
             found += np.split(of_all[row] if len(row) else row, np.cumsum(lengths)[:-1])
     except BrokenProcessPool:  # one was ended from outside, as where memory is short: alone it needs less
@@ -85,7 +85,7 @@ _T = TypeVar("_T")
 _work: list[Callable[[int, int], Any]] = []  # of a process that was forked
 
 
-def forked(work: Callable[[int, int], _T], total: int, pieces: int, processes: int) -> Iterator[_T]:
+def map_pieces(work: Callable[[int, int], _T], total: int, pieces: int, processes: int) -> Iterator[_T]:
     """Yield what work returns of the pieces of a range, each from where to where, in order.
 
     The processes are forked: what the work needs is there, and only what it returns goes between them. Where

@@ -9,7 +9,7 @@ from contextlib import closing
 from indexes.cli.progress import Bars
 from indexes.qdrant.address import connect
 from indexes.qdrant.collection import version_of
-from indexes.qdrant.upload import roll_back, upload, uploaded
+from indexes.qdrant.upload import list_collections, roll_back, upload
 from indexes.store import paths
 from indexes.store.manifest import read, verify
 
@@ -33,7 +33,7 @@ def qdrant(parsed: argparse.Namespace) -> Iterator[str]:
         yield f"{name}: version {version_of(collection)} is in use at {address}"
     else:
         in_use = store.aliases().get(name)
-        for collection, about in uploaded(store, name):
+        for collection, about in list_collections(store, name):
             told = "not whole"
             if about is not None and about["complete"]:
                 told = f"{about['articles']:>9,} articles  uploaded {about['uploaded']}"

@@ -61,11 +61,11 @@ def update_law(parsed: argparse.Namespace) -> Iterator[str]:
     manifest = read_manifest(done.version, paths.rebuild(name))
     encoder = f", {done.encoded:,} encoded by {manifest.encoder['name']}" if manifest.encoder else ""
     yield f"{name}: {done.analysed:,} articles analysed{encoder}; version {done.version.name} is in use"
-    yield from audited(done.version, paths.rebuild(name))
+    yield from audit_version(done.version, paths.rebuild(name))
     yield f"back: {paths.command(f'rollback {name}')}"
 
 
-def audited(folder: Path, cure: str) -> Iterator[str]:
+def audit_version(folder: Path, cure: str) -> Iterator[str]:
     """Look through a version, yield what was found, and keep it beside the version if that is one of ours.
 
     The doubt of the index that ships stays: it was fitted to more than is in its corpus.

@@ -247,9 +247,9 @@ def store(found: Audit, folder: Path) -> None:
         OSError: it cannot be written.
     """
     text = json.dumps([asdict(each) for each in findings(found)], ensure_ascii=False, indent=1) + "\n"
-    with replacing(paths.beside(folder, paths.AUDIT)) as part:
+    with replacing(paths.version_file(folder, paths.AUDIT)) as part:
         part.write_text(text, encoding="utf-8")
-    place = paths.beside(folder, paths.CONFIDENCE)
+    place = paths.version_file(folder, paths.CONFIDENCE)
     if found.doubt is None or found.doubt.confidence is None:
         place.unlink(missing_ok=True)
     else:
@@ -260,7 +260,7 @@ def store(found: Audit, folder: Path) -> None:
 def load(folder: Path) -> tuple[AuditFinding, ...]:
     """Return what was found of a version; () where nobody has looked, or it cannot be read."""
     try:
-        record = json.loads(paths.beside(folder, paths.AUDIT).read_text(encoding="utf-8"))
+        record = json.loads(paths.version_file(folder, paths.AUDIT).read_text(encoding="utf-8"))
         return tuple(AuditFinding(**{**each, "kind": AuditKind(each["kind"])}) for each in record)
     except (OSError, ValueError, TypeError, KeyError):
         return ()

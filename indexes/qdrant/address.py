@@ -34,7 +34,7 @@ def connect(address: str) -> VectorStore:
     return ShardedStore(Path(slash + folder), int(count[:9]))
 
 
-def named(address: str) -> tuple[VectorStore, str]:
+def parse_address(address: str) -> tuple[VectorStore, str]:
     """Return the store and the name of the index that an address ends with; raises as `connect`."""
     refuse_password(address)
     place, _, name = address.rstrip("/").rpartition("/")

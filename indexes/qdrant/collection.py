@@ -82,4 +82,4 @@ class StoreCandidates:
         return np.where(self._points[at] == ids, self._positions[at], -1)
 
 
-UPLOADED: tuple[Variant, ...] = ("lucene", "bm25l", "bm25+")  # whose idf is above 0
+POSITIVE_IDF: tuple[Variant, ...] = ("lucene", "bm25l", "bm25+")  # whose idf is above 0

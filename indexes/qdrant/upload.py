@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from indexes.qdrant.collection import UPLOADED, collection_name, drift_between, point_ids, version_of
+from indexes.qdrant.collection import POSITIVE_IDF, collection_name, drift_between, point_ids, version_of
 from indexes.qdrant.engines import KEYWORDS, UNDATED, About, Point, VectorStore
 from indexes.store.manifest import Manifest
 from indexes.store.open_index import assemble
@@ -79,8 +79,8 @@ def read_counts(
     BadInput: it keeps none, or ranks by a BM25 whose terms may weigh nothing or less.
     """
     settings = BM25Settings(**manifest.bm25)
-    if settings.variant not in UPLOADED:
-        raise BadInput(f"BM25 {settings.variant}: a store takes {', '.join(UPLOADED)}: run {cure}")
+    if settings.variant not in POSITIVE_IDF:
+        raise BadInput(f"BM25 {settings.variant}: a store takes {', '.join(POSITIVE_IDF)}: run {cure}")
     place = folder / term_counts.FOLDER
     if not place.is_dir():
         raise BadInput(f"{folder} keeps no counts of terms (an earlier release built it): run {cure}")
@@ -152,7 +152,7 @@ def _preceding(own: sp.csr_array, following: Ints) -> sp.csr_array:
 
 
 @dataclass(frozen=True, slots=True)
-class Uploaded:
+class UploadCounts:
     """What an upload did."""
 
     collection: str
@@ -169,7 +169,7 @@ def upload(
     progress: Progress = no_progress,
     keep: int = DEFAULT_VERSIONS,
     pauses: Sequence[float] = PAUSES,
-) -> Uploaded:
+) -> UploadCounts:
     """Bring a version into a store and into use there; `keep` collections of the index stay.
 
     Raises:
@@ -181,7 +181,7 @@ def upload(
     about = store.about(collection) if collection in store.collections() else None
     if about is not None and about["complete"]:
         store.switch(name, collection)
-        return Uploaded(collection, 0, 0, manifest.corpus["articles"])
+        return UploadCounts(collection, 0, 0, manifest.corpus["articles"])
     engine = assemble(folder, manifest, cure)
     keyword, meaning, expanded = engine.searcher.keyword, engine.searcher.meaning, engine.searcher.expanded
     if not isinstance(keyword, BM25):
@@ -208,7 +208,7 @@ def upload(
     )
     _patiently(partial(store.switch, name, collection), pauses)
     _prune(store, name, keep)
-    return Uploaded(collection, len(written), len(removed), articles - len(written))
+    return UploadCounts(collection, len(written), len(removed), articles - len(written))
 
 
 def _begin(
@@ -260,7 +260,7 @@ def _patiently(act: Callable[[], _T], pauses: Sequence[float]) -> _T:
     return act()
 
 
-def uploaded(store: VectorStore, name: str) -> list[tuple[str, About | None]]:
+def list_collections(store: VectorStore, name: str) -> list[tuple[str, About | None]]:
     """Return the collections of an index, the whole ones by when they were uploaded, the latest first."""
     own = [c for c in store.collections() if c.startswith(f"{name}.")]
     known = [(c, store.about(c)) for c in own]
@@ -270,7 +270,7 @@ def uploaded(store: VectorStore, name: str) -> list[tuple[str, About | None]]:
 def _prune(store: VectorStore, name: str, keep: int) -> None:
     """Delete all but the collection in use and the latest whole ones."""
     in_use, kept = store.aliases()[name], 1
-    for collection, about in uploaded(store, name):
+    for collection, about in list_collections(store, name):
         if collection == in_use:
             continue
         if about is not None and about["complete"] and kept < keep:
@@ -289,7 +289,9 @@ def roll_back(store: VectorStore, name: str, version: str | None) -> str:
     in_use = store.aliases().get(name)
     if in_use is None:
         raise MissingIndex(f"the store has no index named {name!r} (there: {', '.join(store.aliases())})")
-    whole = {c: about for c, about in uploaded(store, name) if about is not None and about["complete"]}
+    whole = {
+        c: about for c, about in list_collections(store, name) if about is not None and about["complete"]
+    }
     if version is None:
         found = [c for c in whole if c == whole.get(in_use, {}).get("previous")]
     else:

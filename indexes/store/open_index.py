@@ -24,13 +24,13 @@ from indexes.corpus.card import read_card
 from indexes.corpus.corpus import questions_file, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
 from indexes.corpus.questions import read_cited
-from indexes.qdrant.address import is_address, named
+from indexes.qdrant.address import is_address, parse_address
 from indexes.qdrant.collection import StoreCandidates
 from indexes.qdrant.engines import VectorStore
 from indexes.store import article_store
 from indexes.store.manifest import FILE, Manifest, encoder_fingerprint, libraries, read, verify
 from indexes.store.model_trust import require_trust
-from indexes.store.paths import CONFIDENCE, beside, builtin, command, locate
+from indexes.store.paths import CONFIDENCE, builtin, command, locate, version_file
 from indexes.update import term_counts
 from rag.corpus.articles import Articles
 from rag.corpus.card import CorpusCard
@@ -80,7 +80,7 @@ def open_index(name_or_path: str | Path | None = None) -> Engine:
     """
     folder, cure = locate(name_or_path)
     address = name_or_path if name_or_path is not None else os.environ.get("PANDECT_INDEX")
-    store = named(str(address))[0] if is_address(address) else None
+    store = parse_address(str(address))[0] if is_address(address) else None
     for _ in range(SWITCHES):
         try:
             return _open(folder, cure, store)
@@ -242,7 +242,7 @@ def _put_together(
 
 def _confidence(folder: Path) -> Confidence | None:
     """Return the doubt that was fitted to this very version; of no other, nor of the index that ships."""
-    path = beside(folder, CONFIDENCE)
+    path = version_file(folder, CONFIDENCE)
     try:
         return Confidence.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
     except BadInput as error:

@@ -10,7 +10,7 @@ import time
 from concurrent.futures import Future
 from pathlib import Path
 
-from indexes.qdrant.address import is_address, named
+from indexes.qdrant.address import is_address, parse_address
 from indexes.qdrant.engines import SERVERS
 from indexes.store.atomic import CURRENT
 from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_clone
@@ -149,7 +149,7 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     return path, rebuild(path.absolute().parent.name)
 
 
-def beside(version: Path, what: str) -> Path:
+def version_file(version: Path, what: str) -> Path:
     """Return where something of a version lies that is made after it, and of it alone.
 
     Of the index that ships it has no other name than `what`.
@@ -158,7 +158,7 @@ def beside(version: Path, what: str) -> Path:
 
 
 def _in_store(address: str) -> tuple[Path, str]:
-    store, name = named(address)
+    store, name = parse_address(address)
     collection, place = store.aliases().get(name), address.rpartition("/")[0]
     cure = command(f"qdrant upload {name} --to {place}")
     if collection is None:
@@ -217,7 +217,7 @@ def _version(name_or_path: str | Path | None) -> str | None:
         folder, _ = locate(name_or_path)
     except PandectError:
         return None
-    doubt = beside(folder, CONFIDENCE)
+    doubt = version_file(folder, CONFIDENCE)
     if folder == builtin() or not doubt.is_file():
         return str(folder)
     return f"{folder} {doubt.stat().st_mtime_ns}"

@@ -55,7 +55,7 @@ def dimension(term: str, *, of_law: bool = False) -> int:
     return int.from_bytes(blake2b(name, digest_size=4).digest(), "big")
 
 
-def first(
+def search_candidates(
     ask: Callable[[int], tuple[Ints, Doubles]],
     score: Callable[[Ints], Ranking],
     k: int,
@@ -76,7 +76,7 @@ def first(
         depth *= 4
 
 
-class _Proposed(ScoredRetriever):
+class _CandidateRetriever(ScoredRetriever):
     """A retriever by terms whose candidates a store proposes."""
 
     candidates: Candidates
@@ -95,7 +95,7 @@ class _Proposed(ScoredRetriever):
         if k <= 0 or not weights:
             return EMPTY
         factor = math.exp(self.candidates.drift) * (1 + ROUNDING)
-        return first(
+        return search_candidates(
             lambda n: self.candidates.by_terms(weights, n, where),
             lambda at: rank(self.scores_at(question, at), self.order, k, positions=at),
             k,
@@ -103,7 +103,7 @@ class _Proposed(ScoredRetriever):
         )
 
 
-class StoredBM25(_Proposed, BM25):
+class StoredBM25(_CandidateRetriever, BM25):
     """BM25 whose candidates a store proposes; postings are read of them alone."""
 
     def __init__(self, of: BM25, candidates: Candidates, variant: Variant) -> None:
@@ -139,7 +139,7 @@ class StoredBM25(_Proposed, BM25):
         return np.where(np.isnan(parts).all(axis=0), -np.inf, scores).astype(np.float32)
 
 
-class StoredExpandedBM25(_Proposed, ExpandedBM25):
+class StoredExpandedBM25(_CandidateRetriever, ExpandedBM25):
     """BM25 with query expansion whose candidates a store proposes."""
 
     keyword: StoredBM25
@@ -196,7 +196,7 @@ class StoredDense(Dense):
 
     def _first(self, vector: Floats, k: int, where: Filter | None) -> Ranking:
         exact = not isinstance(self.index, faiss.IndexHNSW)
-        return first(
+        return search_candidates(
             lambda n: self.candidates.by_vector(vector, n, where, exact=exact),
             lambda at: self._exact(vector, at, k),
             k,

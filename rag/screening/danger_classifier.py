@@ -44,7 +44,7 @@ class Classifier:
     scale: Floats  # (classes,) that a weight is multiplied by
     bias: Floats  # (classes,)
     raises: Floats  # (classes,) scores from which a class is raised
-    names_from: Floats  # (classes,) lower ones, from which it is named: help is shown, without an alarm
+    hints: Floats  # (classes,) lower ones, from which it is named: help is shown, without an alarm
 
     def scores(self, text: str) -> Floats:
         """Return the log odds of each class, float32."""
@@ -69,7 +69,7 @@ class Classifier:
         scores = self.scores(text)
         likely = scores >= scores.max() - BEHIND
         scores = scores - (UNSURE * (count < SHORT) if french else FOREIGN)
-        found = likely & (scores >= self.names_from)
+        found = likely & (scores >= self.hints)
         return {
             name: bool(raised)
             for name, raised, each in zip(self.names, scores >= self.raises, found, strict=True)
@@ -114,5 +114,5 @@ def classifier() -> Classifier:
             data["scale"],
             data["bias"],
             data["raises"],
-            data["names_from"],
+            data["hints"],
         )

@@ -87,6 +87,6 @@ def test_where_a_process_is_ended_it_is_counted_alone(monkeypatch: pytest.Monkey
         raise BrokenProcessPool("ended")
 
     monkeypatch.setattr(shards, "may_fork", lambda: True)
-    monkeypatch.setattr(shards, "forked", ended)
+    monkeypatch.setattr(shards, "map_pieces", ended)
     articles = [Article(str(i), "code", "1", "un bail") for i in range(3)]
     same(count_articles(articles, [], FR, processes=2), count_shard(articles, [], FR))

@@ -113,14 +113,14 @@ def test_an_index_without_its_own_doubt_takes_no_other(home: Path, monkeypatch: 
     for module in (open_index, paths):
         monkeypatch.setattr(module, "builtin", lambda: shipped)
     for strange in (
-        paths.beside(shipped, paths.CONFIDENCE),
+        paths.version_file(shipped, paths.CONFIDENCE),
         version.with_name(paths.CONFIDENCE),
         version.with_name(f"20200101T000000000000-00000000.{paths.CONFIDENCE}"),
     ):
         strange.write_text(fits.to_json(), encoding="utf-8")
         assert indexes.open("village").notices.confidence is None
 
-    own = paths.beside(version, paths.CONFIDENCE)
+    own = paths.version_file(version, paths.CONFIDENCE)
     own.write_text(replace(fits, corpus_sha256="of another law").to_json(), encoding="utf-8")
     assert indexes.open("village").notices.confidence is None
     own.write_text("{}", encoding="utf-8")

@@ -20,7 +20,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.qdrant import engines
 from indexes.qdrant.collection import collection_name, drift_between, version_of
 from indexes.qdrant.engines import EdgeStore, Point, ServerStore, VectorStore, connect
-from indexes.qdrant.upload import Uploaded, roll_back, upload, uploaded
+from indexes.qdrant.upload import UploadCounts, list_collections, roll_back, upload
 from indexes.store.atomic import held
 from indexes.store.manifest import read
 from indexes.store.open_index import assemble
@@ -56,11 +56,11 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStor
     """A store without the village."""
     made = store(request.param, tmp_path)
     yield made
-    for collection, _ in uploaded(made, "village"):
+    for collection, _ in list_collections(made, "village"):
         made.delete(collection)
 
 
-def put(folder: Path, to: VectorStore, keep: int = 3) -> Uploaded:
+def put(folder: Path, to: VectorStore, keep: int = 3) -> UploadCounts:
     return upload(folder, read(folder, "x"), "x", to, keep=keep, pauses=(0, 0))
 
 
@@ -101,7 +101,7 @@ def test_versions_come_into_use_and_back(place: VectorStore) -> None:
     for folder in (first, second):
         done = put(folder, place)
         assert place.aliases()["village"] == done.collection == collection_name(read(folder, "x"))
-    assert [version_of(c) for c, _ in uploaded(place, "village")] == [second.name, first.name]
+    assert [version_of(c) for c, _ in list_collections(place, "village")] == [second.name, first.name]
     assert roll_back(place, "village", None) == collection_name(read(first, "x"))
     assert told(opened(first, place)) == told(assemble(first, read(first, "x"), "x"))
     assert version_of(roll_back(place, "village", second.name)) == second.name
@@ -112,7 +112,7 @@ def test_versions_come_into_use_and_back(place: VectorStore) -> None:
     with pytest.raises(MissingIndex, match="hamlet"):
         roll_back(place, "hamlet", None)
     put(install(edition(3)), place, keep=1)
-    assert len(uploaded(place, "village")) == 1
+    assert len(list_collections(place, "village")) == 1
 
 
 def test_an_update_writes_what_changed(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_server_is_asked_once_a_second_and_a_silent_one_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store, address = Slow(), "qdrant://nowhere:6333/builtin"
-    monkeypatch.setattr(paths, "named", lambda _: (store, "builtin"))
+    monkeypatch.setattr(paths, "parse_address", lambda _: (store, "builtin"))
     monkeypatch.setattr(paths, "PATIENCE", 0.1)
     monkeypatch.setattr(paths, "_told", {})
     monkeypatch.setattr(paths, "REMEMBERED", 60.0)

@@ -35,7 +35,7 @@ def small(score: float) -> Classifier:
     """Return a classifier that gives every text one score for its only class; raises from 1, names from 0."""
     one, rows = np.ones(1, np.float32), np.ones(1, np.int64)
     return Classifier(
-        ("threat",), rows, one, np.zeros((1, 1), np.int8), one, one * score, raises=one, names_from=one * 0
+        ("threat",), rows, one, np.zeros((1, 1), np.int8), one, one * score, raises=one, hints=one * 0
     )
 
 
@@ -128,7 +128,7 @@ def test_a_small_fit_tells_its_classes_apart() -> None:
     assert ((scores[:, 0] > 0) == labels[:, 0]).all()
     chosen = threshold(told, "threat", scores[:, 0], np.zeros(len(told), np.bool_))
     assert (chosen.with_rules, chosen.rules_alone) == ((1.0, 0.0), (0.0, 0.0))
-    assert chosen.names_from <= chosen.raises
+    assert chosen.hints <= chosen.raises
 
 
 def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
