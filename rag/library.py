@@ -35,6 +35,7 @@ class AuditKind(StrEnum):
     FOREIGN = "foreign"  # share of a sample of texts that are not in the law's language
     STRANGERS = "strangers"  # annotated questions without one word of what answers them
     EXPECTED = "expected"  # share of questions that will find an answer among the first ten
+    EXPECTED_RECALL = "expected-recall"  # R@10, where so many articles (the count) answer a question
     DOUBT = "doubt"  # calibration error of "probably no article answers", which is said
     DOUBT_POOR = "doubt-poor"  # the same; it is too large, so that it is never said
     DOUBT_UNTESTED = "doubt-untested"  # annotated questions held back, too few to say it
@@ -47,9 +48,9 @@ class AuditFinding:
 
     kind: AuditKind
     grave: bool = False
-    count: int = 0  # of articles or questions
+    count: int = 0  # of articles, questions or answers
     share: float = 0.0  # 0..1; of the articles where articles are counted
-    error: float = 0.0  # of EXPECTED: nine in ten lie within it, on either side
+    error: float = 0.0  # of what is expected: nine in ten lie within it, on either side
     examples: Sequence[str] = ()  # the first articles
 
 

@@ -15,8 +15,9 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import log10
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,9 @@ from indexes.describing.audit import found_by_heading
 from indexes.describing.calibration import CalibrationPlan
 from indexes.sources import registry
 from indexes.store.open_index import open_index
+from rag.engine.engine import Engine
 from rag.errors import BadInput, PandectError
+from rag.types import Question
 from training.eval.report import commit
 
 COLLECTIONS = ("stard", "fr", "fr_everyday")
@@ -51,19 +54,35 @@ class Part:
     codes: int
     questions: int
     found_by_heading: float
-    hit: float  # share of questions with an answering article among the first ten
+    answers: float  # articles that answer a question, the mean
+    hit: float  # Success@10: share of questions with an answering article among the first ten
+    recall: float  # R@10: share of a question's answering articles among the first ten, the mean
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A logistic curve over `found_by_heading`."""
+    """A logistic curve over features of a part: (n,) weights, a bias."""
 
     bias: float
-    weight: float
+    weights: tuple[float, ...]
 
-    def __call__(self, part: Part) -> float:
-        """Return the share of questions that is foretold."""
-        return float(1 / (1 + np.exp(-(self.bias + self.weight * part.found_by_heading))))
+    def __call__(self, features: Sequence[float]) -> float:
+        """Return the share that is foretold."""
+        return float(1 / (1 + np.exp(-(self.bias + np.dot(self.weights, features)))))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What is foretold of a part, and from what."""
+
+    value: Callable[[Part], float]
+    features: Callable[[Part], tuple[float, ...]]
+
+
+MEASURES: Mapping[str, Measure] = {
+    "Success@10": Measure(lambda part: part.hit, lambda part: (part.found_by_heading,)),
+    "R@10": Measure(lambda part: part.recall, lambda part: (part.found_by_heading, log10(part.answers))),
+}
 
 
 def parts(corpus: Corpus, name: str, seed: int) -> Iterator[Part]:
@@ -95,12 +114,16 @@ def _part(corpus: Corpus, name: str, codes: Sequence[str], chance: random.Random
             q for q in corpus.questions if q.article_ids and engine.articles.keys() >= set(q.article_ids)
         ]
         questions = chance.sample(whole, min(MOST, len(whole)))
-        hits = [
-            not {shown.article.id for shown in engine.ask(q.text, k=10).shown}.isdisjoint(q.article_ids)
-            for q in questions
-        ]
+        recalls = [_recall(engine, q) for q in questions]
         found = found_by_heading(engine, chance) or 0.0
-    return Part(name, len(articles), len({*codes}), len(questions), found, sum(hits) / (len(hits) or 1))
+    answers = float(np.mean([len({*q.article_ids}) for q in questions]))
+    hit, recall = float(np.mean([each > 0 for each in recalls])), float(np.mean(recalls))
+    return Part(name, len(articles), len({*codes}), len(questions), found, answers, hit, recall)
+
+
+def _recall(engine: Engine, question: Question) -> float:
+    first = {shown.article.id for shown in engine.ask(question.text, k=10).shown}
+    return len(first.intersection(question.article_ids)) / len({*question.article_ids})
 
 
 def doubts(corpus: Corpus, name: str, seed: int) -> dict[str, object]:
@@ -141,22 +164,39 @@ def doubts(corpus: Corpus, name: str, seed: int) -> dict[str, object]:
     }
 
 
-def fit(of: Sequence[Part]) -> Curve:
-    """Fit the curve to logits, each part with the weight of its questions (ridge on the slope)."""
-    x = np.array([part.found_by_heading for part in of])
+def fit(of: Sequence[Part], measure: Measure) -> Curve:
+    """Fit the curve to logits, each part with the weight of its questions (ridge on the slopes)."""
+    x = np.array([measure.features(part) for part in of])
     count = np.array([part.questions for part in of], dtype=np.float64)
-    smooth = (np.array([part.hit for part in of]) * count + 1) / (count + 2)
+    smooth = (np.array([measure.value(part) for part in of]) * count + 1) / (count + 2)
     y = np.log(smooth / (1 - smooth))
-    mean_x, mean_y = np.average(x, weights=count), np.average(y, weights=count)
-    slope = float((count * (x - mean_x) * (y - mean_y)).sum() / ((count * (x - mean_x) ** 2).sum() + RIDGE))
-    return Curve(float(mean_y - slope * mean_x), slope)
+    mean_x, mean_y = np.average(x, axis=0, weights=count), np.average(y, weights=count)
+    weighted = count[:, None] * (x - mean_x)
+    slopes = np.linalg.solve(
+        weighted.T @ (x - mean_x) + RIDGE * np.eye(x.shape[1]), weighted.T @ (y - mean_y)
+    )
+    return Curve(float(mean_y - slopes @ mean_x), tuple(slopes.tolist()))
 
 
-def leave_one_out(of: Sequence[Part]) -> list[tuple[Part, float]]:
+def leave_one_out(of: Sequence[Part], measure: Measure) -> list[tuple[Part, float]]:
     """Return every part with the share that the other collections foretell."""
     names = dict.fromkeys(part.collection for part in of)
-    curves = {name: fit([part for part in of if part.collection != name]) for name in names}
-    return [(part, curves[part.collection](part)) for part in of]
+    curves = {name: fit([part for part in of if part.collection != name], measure) for name in names}
+    return [(part, curves[part.collection](measure.features(part))) for part in of]
+
+
+def _record(of: Sequence[Part], measure: Measure) -> dict[str, object]:
+    foretold, values = leave_one_out(of, measure), [measure.value(part) for part in of]
+    errors = sorted(abs(share - measure.value(part)) for part, share in foretold)
+    curve = fit(of, measure)
+    return {
+        "bias": curve.bias,
+        "weights": curve.weights,
+        "mean_error": sum(errors) / len(errors),
+        "error": errors[min(int(COVERED * len(errors)), len(errors) - 1)],
+        "error_of_the_mean": float(np.mean(np.abs(np.array(values) - np.mean(values)))),
+        "foretold": [share for _, share in foretold],
+    }
 
 
 @guarded
@@ -191,23 +231,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if parsed.doubt:
         _keep({**command, "laws": calibrated}, parsed.output)
         return 0
-    foretold = leave_one_out(found)
-    errors = sorted(abs(share - part.hit) for part, share in foretold)
-    curve = fit(found)
-    record = {
-        **command,
-        "bias": curve.bias,
-        "weight": curve.weight,
-        "mean_error": sum(errors) / len(errors),
-        "error": errors[min(int(COVERED * len(errors)), len(errors) - 1)],
-        "error_of_the_mean": float(
-            np.mean([abs(part.hit - np.mean([p.hit for p in found])) for part in found])
-        ),
-        "parts": [asdict(part) | {"foretold": share} for part, share in foretold],
-    }
-    told = {key: value for key, value in record.items() if key != "parts"}
-    sys.stdout.write(json.dumps(told, indent=1) + "\n")
-    _keep(record, parsed.output)
+    measures = {name: _record(found, measure) for name, measure in MEASURES.items()}
+    for name, record in measures.items():
+        told = {key: value for key, value in record.items() if key != "foretold"}
+        sys.stdout.write(f"{name} {json.dumps(told, indent=1)}\n")
+    _keep({**command, "measures": measures, "parts": [asdict(part) for part in found]}, parsed.output)
     return 0
 
 

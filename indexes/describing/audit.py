@@ -1,8 +1,8 @@
 """What may go wrong with a law before anybody asks it: texts that cannot be searched, and how much is found.
 
-No question is needed. How many questions will find an article among the first ten is foretold from one
-figure, how often an article is found by the last of its own headings: fitted by `training.audit` to parts of
-three collections, and tested on the one left out.
+No question is needed. How much will be found among the first ten is foretold from how often an article is
+found by the last of its own headings, and, for R@10, from how many articles answer a question: fitted by
+`training.audit` to parts of three collections, and tested on the one left out.
 """
 
 from __future__ import annotations
@@ -28,8 +28,15 @@ from rag.text.language import language_of
 from rag.types import Article, Question
 
 SAMPLE = 200  # articles that are asked for by a heading, and as many texts whose language is told
-BIAS, WEIGHT = -1.0227, 3.0162  # of a logistic curve over `found_by_heading`
-ERROR = 0.133  # of nine in ten parts of collections that were left out
+SUCCESS = (-1.0227, 3.0162)  # Success@10: bias and weight of a logistic curve over `found_by_heading`
+SUCCESS_ERROR = 0.133  # of nine in ten parts of collections that were left out
+RECALL = (
+    -0.1366,
+    1.7036,
+    -1.693,
+)  # R@10: the same over `found_by_heading` and log10 of the answers to a question
+RECALL_ERROR = 0.132
+ANSWERS = 2.0  # articles that answer a question, where no annotated one tells how many
 SHORT, LONG = 3, 20  # terms; times the median
 FOREIGN = 0.1  # share of texts in another language than the card's above which it is told
 UNREAD = 0.7  # share of letters in words without a term above which the analyser hardly fits
@@ -39,11 +46,20 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The share of questions that find an answering article among the first ten, as foretold."""
+    """A measure of an index that nobody has asked yet, 0..1, as foretold."""
 
     share: float
-    low: float
-    high: float
+    error: float  # nine in ten parts of collections left out lay within it, on either side
+
+    @property
+    def low(self) -> float:
+        """Return the lower end."""
+        return max(0.0, self.share - self.error)
+
+    @property
+    def high(self) -> float:
+        """Return the upper end."""
+        return min(1.0, self.share + self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +77,40 @@ class Audit:
     languages: Mapping[str, int]  # of a sample
     language: str  # what the card says
     questions: int
+    answers: float | None  # articles that answer a question, the mean; None: no annotated question
     strangers: tuple[str, ...]  # questions that share no term with any article that answers them
     found_by_heading: float | None  # None: no article has a heading and a text
     doubt: Doubt | None  # fitted to this very index; None: there is nothing to fit it to
     fitted: bool = True  # anew; else the one that ships with the index stands
 
     @property
-    def expected(self) -> Expected | None:
-        """What is foretold; None where nothing was to be measured."""
-        return None if self.found_by_heading is None else expected(self.found_by_heading)
+    def success(self) -> Expected | None:
+        """Success@10 as foretold; None where nothing was to be measured."""
+        return None if self.found_by_heading is None else success(self.found_by_heading)
+
+    @property
+    def recall(self) -> Expected | None:
+        """R@10 as foretold, for `answers` to a question, or `ANSWERS`; None as for `success`."""
+        found = self.found_by_heading
+        return None if found is None else recall(found, self.answers or ANSWERS)
 
 
-def expected(found_by_heading: float) -> Expected:
-    """Return the foretold share and the interval that held for nine in ten parts of collections left out."""
-    share = 1 / (1 + math.exp(-(BIAS + WEIGHT * found_by_heading)))
-    return Expected(share, max(0.0, share - ERROR), min(1.0, share + ERROR))
+def success(found_by_heading: float) -> Expected:
+    """Return the share of questions that find an answering article among the first ten, as foretold."""
+    bias, weight = SUCCESS
+    return Expected(_sigmoid(bias + weight * found_by_heading), SUCCESS_ERROR)
+
+
+def recall(found_by_heading: float, answers: float) -> Expected:
+    """Return R@10 as foretold, where `answers` articles (1 or more) answer a question in the mean."""
+    bias, weight, of_answers = RECALL
+    return Expected(
+        _sigmoid(bias + weight * found_by_heading + of_answers * math.log10(answers)), RECALL_ERROR
+    )
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
 
 
 def audit(engine: Engine, questions: Sequence[Question] = (), seed: int = 42, *, refit: bool = True) -> Audit:
@@ -97,6 +132,7 @@ def audit(engine: Engine, questions: Sequence[Question] = (), seed: int = 42, *,
     lengths = sorted(terms[article.id] for article in texts)
     median = lengths[len(lengths) // 2] if lengths else 0
     chance = random.Random(seed)  # noqa: S311 - a sample, no secret
+    answers = [len({*question.article_ids}) for question in questions if question.article_ids]
     sample = chance.sample(texts, min(SAMPLE, len(texts)))
     return Audit(
         articles=len(articles),
@@ -110,6 +146,7 @@ def audit(engine: Engine, questions: Sequence[Question] = (), seed: int = 42, *,
         languages=Counter(language_of(article.text, likely=engine.card.language) for article in sample),
         language=engine.card.language,
         questions=len(questions),
+        answers=sum(answers) / len(answers) if answers else None,
         strangers=tuple(q.text for q in questions if _stranger(q, engine)),
         found_by_heading=found_by_heading(engine, chance),
         doubt=doubt.fit(engine, questions, seed) if refit else None,
@@ -157,8 +194,11 @@ def findings(found: Audit) -> Iterator[AuditFinding]:
     if found.questions:
         share = len(found.strangers) / found.questions
         yield AuditFinding(AuditKind.STRANGERS, count=found.questions, share=share)
-    if (foretold := found.expected) is not None:
-        yield AuditFinding(AuditKind.EXPECTED, share=foretold.share, error=ERROR)
+    if (foretold := found.success) is not None:
+        yield AuditFinding(AuditKind.EXPECTED, share=foretold.share, error=foretold.error)
+    if (foretold := found.recall) is not None:
+        answers = round(found.answers or ANSWERS)
+        yield AuditFinding(AuditKind.EXPECTED_RECALL, False, answers, foretold.share, foretold.error)
     if found.fitted:
         yield _doubt(found)
 
@@ -192,7 +232,7 @@ def lines(found: Audit) -> Iterator[str]:
         yield "no annotated question: nothing can be measured on this law, and it learns from nobody"
     if not found.fitted:
         yield '"probably no article answers" was fitted to this index by python -m training.confidence'
-    if found.expected is None:
+    if found.success is None:
         yield "how much will be found cannot be foretold: no article has a heading and a text"
 
 
@@ -210,15 +250,26 @@ def _line(each: AuditFinding, found: Audit) -> str:
                 f"{each.count:,} annotated questions, {each.share:.0%} without one word of what answers them"
             )
         case AuditKind.EXPECTED:
-            low, high = max(0.0, each.share - ERROR), min(1.0, each.share + ERROR)
-            share = f"{each.share:.0%} of questions ({low:.0%} to {high:.0%})"
+            share = _foretold(found.success, "of questions")
             by_heading = f"{found.found_by_heading:.0%} of articles are found by their last heading"
             return f"foretold: {share} find an answer among the first ten; {by_heading}"
+        case AuditKind.EXPECTED_RECALL:
+            answers = (
+                f"{found.answers:.1f}, as in the annotated questions" if found.answers else f"{ANSWERS:.0f}"
+            )
+            share = _foretold(found.recall, "of what answers a question")
+            return f"foretold: {share} is among the first ten (R@10), if {answers} articles answer each"
         case kind if kind in _SAID:
             some = ", ".join(each.examples) + (", …" if each.count > LISTED else "")
             return f"{each.count:,} ({each.share:.1%}) {_SAID[kind]}: {some}"
         case _:
             return f'"probably no article answers" {"; ".join(_doubt_lines(found.doubt))}'
+
+
+def _foretold(expected: Expected | None, of: str) -> str:
+    return (
+        "" if expected is None else f"{expected.share:.0%} {of} ({expected.low:.0%} to {expected.high:.0%})"
+    )
 
 
 def _doubt_lines(doubt: Doubt | None) -> Iterator[str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from rag.text.analysers import analyser
 from rag.types import Article, Question
 from tests.fakes.ranking.engines import engine_of
 from tests.paths import ROOT
-from training.audit import Curve, Part, fit, leave_one_out
+from training.audit import MEASURES, Curve, Measure, Part, fit, leave_one_out
 
 CUT = analyser("fr")
 
@@ -59,33 +60,51 @@ def test_nothing_is_foretold_without_a_heading() -> None:
     engine = engine_of(law, CUT, BM25.build(count(law, CUT), BM25Settings(), Mask(law), CUT))
     found = audit.audit(engine)
 
-    assert found.expected is None
+    assert found.success is None
+    assert found.recall is None
     assert list(audit.lines(found))[-1].startswith("how much will be found cannot be foretold")
 
 
-@given(st.floats(0, 1), st.floats(0, 1))
-def test_more_found_by_heading_foretells_more(a: float, b: float) -> None:
-    low, high = (audit.expected(share) for share in sorted((a, b)))
-    assert 0 <= low.low <= low.share <= low.high <= 1
-    assert low.share <= high.share
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(1, 50))
+def test_more_found_by_heading_foretells_more(a: float, b: float, answers: float) -> None:
+    for foretold in (audit.success, partial(audit.recall, answers=answers)):
+        low, high = (foretold(share) for share in sorted((a, b)))
+        assert 0 <= low.low <= low.share <= low.high <= 1
+        assert low.share <= high.share
+
+
+@given(st.floats(0, 1), st.floats(1, 50), st.floats(1, 50))
+def test_where_more_articles_answer_a_smaller_share_is_among_ten(found: float, a: float, b: float) -> None:
+    few, many = sorted((a, b))
+    assert audit.recall(found, few).share >= audit.recall(found, many).share
 
 
 def test_what_ships_is_what_was_fitted() -> None:
-    record = json.loads((ROOT / "docs/results/everyday/audit.json").read_text(encoding="utf-8"))
-    assert pytest.approx((record["bias"], record["weight"]), abs=1e-4) == (audit.BIAS, audit.WEIGHT)
-    assert pytest.approx(record["error"], abs=1e-3) == audit.ERROR
+    record = json.loads((ROOT / "docs/results/everyday/audit.json").read_text(encoding="utf-8"))["measures"]
+    for name, curve, error in (
+        ("Success@10", audit.SUCCESS, audit.SUCCESS_ERROR),
+        ("R@10", audit.RECALL, audit.RECALL_ERROR),
+    ):
+        fitted = record[name]
+        assert pytest.approx((fitted["bias"], *fitted["weights"]), abs=1e-4) == curve
+        assert pytest.approx(fitted["error"], abs=1e-3) == error
 
 
-def test_a_curve_is_fitted_to_parts_and_a_collection_left_out_teaches_nothing() -> None:
-    curve = Curve(-2.0, 4.0)
-    parts = [
-        Part(name, 10, 1, 1000, x / 10, curve(Part(name, 10, 1, 1000, x / 10, 0)))
-        for name in "ab"
-        for x in range(11)
-    ]
-    fitted = fit(parts)
+@pytest.mark.parametrize(
+    ("measure", "true"),
+    [(MEASURES["Success@10"], Curve(-2.0, (4.0,))), (MEASURES["R@10"], Curve(-1.0, (3.0, -1.5)))],
+)
+def test_a_curve_is_fitted_to_parts_and_a_collection_left_out_teaches_nothing(
+    measure: Measure, true: Curve
+) -> None:
+    def part(name: str, found: float, answers: float) -> Part:
+        share = true(measure.features(Part(name, 10, 1, 1000, found, answers, 0, 0)))
+        return Part(name, 10, 1, 1000, found, answers, share, share)
 
-    assert (fitted.bias, fitted.weight) == pytest.approx((-2, 4), abs=0.1)
-    odd = [Part("c", 10, 1, 1000, 0.5, 0.01)]
-    ((_, share),) = (each for each in leave_one_out([*parts, *odd]) if each[0].collection == "c")
-    assert share == pytest.approx(0.5, abs=0.02)
+    parts = [part(name, x / 10, answers) for name in "ab" for x in range(11) for answers in (1, 2, 8)]
+    fitted = fit(parts, measure)
+
+    assert (fitted.bias, *fitted.weights) == pytest.approx((true.bias, *true.weights), abs=0.1)
+    odd = Part("c", 10, 1, 1000, 0.5, 2, 0.01, 0.01)
+    ((_, share),) = (each for each in leave_one_out([*parts, odd], measure) if each[0].collection == "c")
+    assert share == pytest.approx(true(measure.features(odd)), abs=0.02)

@@ -13,6 +13,7 @@ from rag.ui.i18n import N_, Interface
 from rag.ui.pages.law.jobs import attempt, button
 
 MB = 1e6
+_EXPECTED = frozenset({AuditKind.EXPECTED, AuditKind.EXPECTED_RECALL})
 _SHARES = frozenset({AuditKind.UNREAD, AuditKind.FOREIGN, AuditKind.STRANGERS})  # and no articles to name
 _REMOVING = "law_removing"  # in the session: the name that was asked for once
 
@@ -98,6 +99,7 @@ AUDITED: Mapping[AuditKind, str] = {
     AuditKind.FOREIGN: N_("Texts in another language"),
     AuditKind.STRANGERS: N_("Questions without a word of what answers them"),
     AuditKind.EXPECTED: N_("Questions that are expected to find an answer among ten articles"),
+    AuditKind.EXPECTED_RECALL: N_("Answering articles that are expected among the first ten"),
 }
 DOUBTED: Mapping[AuditKind, str] = {
     AuditKind.DOUBT: N_("It is said. Held-back questions: {count}; calibration error: {share}"),
@@ -120,9 +122,13 @@ def _finding(found: AuditFinding, t: Interface) -> Html:
     title = t(AUDITED.get(found.kind, N_("“Probably no article answers”")))
     if found.kind in DOUBTED:
         value = t(DOUBTED[found.kind], count=t.number(found.count), share=share)
-    elif found.kind is AuditKind.EXPECTED:
+    elif found.kind in _EXPECTED:
         low, high = max(0.0, found.share - found.error), min(1.0, found.share + found.error)
         value = t("{first} to {last}", first=percent(low, 1.0, t), last=percent(high, 1.0, t))
+        if found.kind is AuditKind.EXPECTED_RECALL:
+            value = t.with_note(
+                value, t.n("one answers a question", "{count} answer a question", found.count)
+            )
     elif found.kind in _SHARES:
         value = share
     else:
