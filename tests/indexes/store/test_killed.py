@@ -24,9 +24,7 @@ from tests.paths import ROOT
 
 WORKER = ROOT / "tests" / "fakes" / "law" / "killed_worker.py"
 KILLS = 40  # `python -m tests.faults` adds others, by chance
-EVERY = (
-    2  # steps of a build and of an update, which have many: `python -m tests.faults` kills at the others too
-)
+EVERY = 4  # steps of a build and of an update, which have many; the first by chance, so that runs reach all
 PAUSE = 0.002  # seconds at each step on the disk, so that a moment by chance can fall between any two
 
 
@@ -111,11 +109,18 @@ def tidy(home: Path) -> None:
 BUILD = ("build", "village", "--encoder", "none")
 
 
+def every_few() -> range:
+    """Return the steps to kill at, and print the first, which a failure shows."""
+    steps = range(random.SystemRandom().randint(1, EVERY), 1000, EVERY)
+    print(steps)  # noqa: T201
+    return steps
+
+
 @pytest.mark.slow
-def test_build_killed_before_every_second_of_its_steps(home: Path, worker: Worker) -> None:
+def test_build_killed_before_every_fourth_of_its_steps(home: Path, worker: Worker) -> None:
     install(edition(0))
     before, outcomes = edition(0).sha256, []
-    for step in range(1, 1000, EVERY):
+    for step in every_few():
         wanted = put_corpus(step)
         ended = worker(*BUILD, step=step)
         after = serves({before, wanted})
@@ -127,7 +132,6 @@ def test_build_killed_before_every_second_of_its_steps(home: Path, worker: Worke
     assert outcomes[-1]
     # up to the switch the former one, from then on (the tidying up) the new one
     assert outcomes == sorted(outcomes)
-    assert outcomes.count(True) >= 2 // EVERY
     tidy(home)
 
 
@@ -186,18 +190,18 @@ def law_of_versions() -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_update_killed_before_every_second_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
+def test_update_killed_before_every_fourth_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
     install(edition(0), settings=FIT)  # its encoder is kept: the files are linked
     before, outcomes = edition(0).sha256, []
     used = {paths.current("village").name}
-    for step in range(1, 1000, EVERY):
+    for n, step in enumerate(every_few()):
         wanted = edition(step).sha256
         command = ("update", "village", str(_sources(tmp_path, step)), "--keep", "4")
         ended = worker(*command, step=step)
         after = agreed({before, wanted})
         outcomes.append(after == wanted)
         used.add(paths.current("village").name)
-        if step % 8 == 1 or after == wanted:  # the same again ends what was begun
+        if n % 4 == 0 or after == wanted:  # the same again ends what was begun
             assert main(list(command)) == 0
             after = agreed({wanted})
             used.add(paths.current("village").name)
@@ -212,7 +216,6 @@ def test_update_killed_before_every_second_of_its_steps(home: Path, worker: Work
     assert step > 60  # the corpus, every file that an index has, the switch and the tidying up
     assert outcomes[-1]
     assert outcomes == sorted(outcomes)
-    assert outcomes.count(True) >= 5 // EVERY
     tidy(home)
 
 
