@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
 from pathlib import Path
@@ -17,7 +18,7 @@ from rag.text.analysers import analyser
 from training.splits.near_duplicates import THRESHOLD, similar
 from training.synthetic.questions import _NUMBER
 
-FILE = Path(indexes.__file__).parent / "written" / "zh" / "questions.jsonl"
+FILE = Path(indexes.__file__).parent / "written" / "zh" / "questions.jsonl.gz"
 CITED = read_cited(FILE)
 
 
@@ -29,7 +30,7 @@ def test_each_is_marked_as_written_by_a_machine_and_cites_one_to_three_articles(
         assert not each.question.article_ids, "numbers, not the ids of some corpus"
         assert 1 <= len(set(each.cites)) == len(each.cites) <= 3
         assert 5 <= len(each.question.text) <= 39
-    lines = FILE.read_text(encoding="utf-8").splitlines()
+    lines = gzip.decompress(FILE.read_bytes()).decode("utf-8").splitlines()
     assert all(set(json.loads(line)) == {"id", "question", "code", "article_no", "split"} for line in lines)
 
 
