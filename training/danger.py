@@ -37,9 +37,11 @@ OTHERS = 0.02  # weight of a situation where another class is learnt: people in 
 COST = 10.0  # of an error, beside the squared weights
 STEPS = 60
 ORDINARY = 12_000  # questions
-ALARMS, ORDINARY_ALARMS = 0.02, 0.003  # more than the rules raise: of near misses, of ordinary questions
+ALARMS, ORDINARY_ALARMS = 0.03, 0.003  # more than the rules raise: of near misses, of ordinary questions
 HINTS, ORDINARY_HINTS = 0.20, 0.005  # the same for classes that are named
+DOUBTED = 0.01  # most of a class's situations that the rules raise and the classifier may lower to a hint
 TRIED = np.arange(-4.0, 6.01, 0.25)  # thresholds
+DOUBTS = np.arange(-9.0, 0.01, 0.25)  # scores tried, of which the lowest doubts nothing
 LEAST = 0.5  # for an alarm: a class must be likelier than not
 
 
@@ -150,13 +152,16 @@ class Threshold:
 
     raises: float
     hints: float  # a lower score, from which it is named
+    doubts: float  # a score below which the rules are not believed
     with_rules: tuple[float, float]
     with_hints: tuple[float, float]  # raised or named
     rules_alone: tuple[float, float]
 
 
 def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) -> Threshold:
-    """Return the lowest score of one class above which few near misses and ordinary questions lie.
+    """Return from which scores a class is raised and named, and below which the rules are not believed.
+
+    Above the first few near misses and ordinary questions lie, below the last few situations.
 
     French alone is looked at, and not the first writer's cases: the rules were written over them.
     """
@@ -185,8 +190,15 @@ def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) 
 
     raises = max(LEAST, lowest(ALARMS, ORDINARY_ALARMS))
     hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS))
+    lost = (rates(ruled & (scores < score))[0] for score in DOUBTS)
+    doubts = max(score for score, share in zip(DOUBTS, lost, strict=True) if share <= DOUBTED)
     return Threshold(
-        raises, hints, rates((scores >= raises) | ruled), rates((scores >= hints) | ruled), rates(ruled)
+        raises,
+        hints,
+        float(doubts),
+        rates((scores >= raises) | (ruled & (scores >= doubts))),
+        rates((scores >= hints) | ruled),
+        rates(ruled),
     )
 
 
@@ -220,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         now, named, before = (told.format(*r) for r in (each.with_rules, each.with_hints, each.rules_alone))
         sys.stdout.write(
             f"{name:12} {now} of writers left out, from {each.raises:+.2f}; or named {named}, from "
-            f"{each.hints:+.2f}; rules alone {before}\n"
+            f"{each.hints:+.2f}; rules alone {before}, not believed below {each.doubts:+.2f}\n"
         )
     weights, bias = fit(grams.rows, labels)
     scale = np.abs(weights).max(0) / 127
@@ -234,6 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         idf=grams.idf.astype(np.float16),
         raises=np.array([each.raises for each in found], np.float32),
         hints=np.array([each.hints for each in found], np.float32),
+        doubts=np.array([each.doubts for each in found], np.float32),
     )
     return 0
 

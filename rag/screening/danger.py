@@ -72,11 +72,11 @@ def classes(question: str) -> Mapping[str, bool]:
     """Return the classes of danger that a question speaks of: True where somebody is in it.
 
     Where a classifier finds a class whose words the rules do not know, it is told too; where it is less sure,
-    the class is named (False), so that help is shown without an alarm.
+    or doubts what the rules tell, the class is named (False), so that help is shown without an alarm.
     """
-    found = rule_classes(question)
     french = question_languages(question)[:1] == ["fr"]
-    predicted = classifier().predict(question, french=french)
+    predicted, doubted = classifier().predict(question, french=french)
+    found = {danger: now and danger not in doubted for danger, now in rule_classes(question).items()}
     limited = any(found.get(each) for each in LIMITS)  # the rules know which
     more = {
         danger: now

@@ -45,6 +45,7 @@ class Classifier:
     bias: Floats  # (classes,)
     raises: Floats  # (classes,) scores from which a class is raised
     hints: Floats  # (classes,) lower ones, from which it is named: help is shown, without an alarm
+    doubts: Floats  # (classes,) lower still: below them an alarm of the rules becomes a hint
 
     def scores(self, text: str) -> Floats:
         """Return the log odds of each class, float32."""
@@ -57,16 +58,19 @@ class Classifier:
         found: Floats = (values @ self.weights[rows]) * self.scale / norm + self.bias
         return found
 
-    def predict(self, text: str, *, french: bool) -> dict[str, bool]:
-        """Return the classes that it finds, True where they are raised and False where they are named.
+    def predict(self, text: str, *, french: bool) -> tuple[dict[str, bool], frozenset[str]]:
+        """Return the classes that it finds, True where raised, False where named, and what it doubts.
 
-        None is found in a few words, where each weighs too much; in a few more, and in other languages than
-        French, of which it has read little, it must be surer.
+        The rules should not raise what it doubts.
+
+        Nothing is said of a few words, where each weighs too much; in a few more, and in other languages than
+        French, of which it has read little, it must be surer, and doubts nothing.
         """
         count = len(_WORD.findall(text))
         if count < (FEWEST if french else FEWEST_FOREIGN):
-            return {}
+            return {}, frozenset()
         scores = self.scores(text)
+        doubted = frozenset(np.array(self.names)[scores < self.doubts].tolist() if french else ())
         likely = scores >= scores.max() - BEHIND
         scores = scores - (UNSURE * (count < SHORT) if french else FOREIGN)
         found = likely & (scores >= self.hints)
@@ -74,7 +78,7 @@ class Classifier:
             name: bool(raised)
             for name, raised, each in zip(self.names, scores >= self.raises, found, strict=True)
             if each
-        }
+        }, doubted
 
 
 def ngrams(text: str) -> tuple[Ints, Ints]:
@@ -115,4 +119,5 @@ def classifier() -> Classifier:
             data["bias"],
             data["raises"],
             data["hints"],
+            data["doubts"],
         )

@@ -32,10 +32,21 @@ def test_case_accents_and_marks_make_no_difference() -> None:
 
 
 def small(score: float) -> Classifier:
-    """Return a classifier that gives every text one score for its only class; raises from 1, names from 0."""
+    """Return a classifier that gives every text one score for its only class.
+
+    It raises from 1, names from 0, and below -1 it doubts.
+    """
     one, rows = np.ones(1, np.float32), np.ones(1, np.int64)
     return Classifier(
-        ("threat",), rows, one, np.zeros((1, 1), np.int8), one, one * score, raises=one, hints=one * 0
+        ("threat",),
+        rows,
+        one,
+        np.zeros((1, 1), np.int8),
+        one,
+        one * score,
+        raises=one,
+        hints=one * 0,
+        doubts=-one,
     )
 
 
@@ -57,7 +68,25 @@ def small(score: float) -> Classifier:
 def test_it_is_surer_where_it_has_read_little(
     score: float, text: str, *, french: bool, found: dict[str, bool]
 ) -> None:
-    assert small(score).predict(text, french=french) == found
+    assert small(score).predict(text, french=french) == (found, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("text", "french", "doubted"),
+    [
+        ("hier soir il a dit un mot de trop", True, {"threat"}),
+        ("mon fils et ma fille ?", True, set()),  # a few words are too few
+        ("he said one word too many", False, set()),  # it has read little of that language
+    ],
+)
+def test_it_doubts_the_rules_where_it_has_read_much(text: str, *, french: bool, doubted: set[str]) -> None:
+    assert small(-1.5).predict(text, french=french) == ({}, doubted)
+
+
+def test_an_alarm_that_is_doubted_becomes_a_hint() -> None:
+    question = "mon contrat de téléphone, je veux en finir avec : combien de frais ?"
+    assert rule_classes(question) == {"suicide": True}
+    assert classes(question) == {"suicide": False}
 
 
 @pytest.mark.parametrize(
