@@ -335,7 +335,8 @@ def _building(add: argparse.ArgumentParser) -> None:
 
 def _reading(add: argparse.ArgumentParser) -> None:
     """Add what import and update are told of the files."""
-    place = f"the file, folder or archive to read, an address, or one of: {', '.join(hub.DATASETS)}"
+    sets = f"{', '.join(hub.DATASETS)}, or {hub.SCHEME}datasets/OWNER/NAME/FILE"
+    place = f"the file, folder or archive to read, an address, or of the hub: {sets}"
     add.add_argument("path", help=place)
     add.add_argument("--sha256", metavar="HEX", help="of the file at an address, which must be given")
     add.add_argument("--revision", default="main", help="of a data set on the hub (main)")

@@ -67,6 +67,12 @@ def bring_in(parsed: argparse.Namespace, card: Mapping[str, object] | None = Non
         BadInput: the files cannot be used.
         FetchError: they cannot be fetched.
     """
+    dataset = resolve.hub_dataset(parsed.path)
+    if parsed.column and dataset is not None and dataset.source is not None and parsed.format is None:
+        raise BadInput(  # before gigabytes are fetched
+            f"{parsed.path} is read as it was published, and --column came: give one file of it, "
+            f"hf://datasets/{dataset.id}/FILE (without /FILE the error lists those there are)"
+        )
     with closing(Bars("B")) as bars:
         path, known, unpacked = resolve.bring(
             parsed.path, source=parsed.format, sha256=parsed.sha256, revision=parsed.revision, progress=bars

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import http.client
 import json
 import os
@@ -27,12 +28,19 @@ from indexes.download.http import (
     refusal,
     retry_after,
 )
+from indexes.sources.table import is_table
+from rag.errors import BadInput
 from rag.types import Progress, named, no_progress
 
 ENDPOINT = "https://huggingface.co"  # HF_ENDPOINT names a mirror
 _LARGEST_LISTING = 32 * 2**20  # bytes
 _PAUSES = (1.0, 2.0, 4.0)  # seconds between the times that a busy hub is asked
 _NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+SCHEME = "hf://"  # as the hub's own library names a file: hf://datasets/OWNER/NAME/FILE
+_PART = r"\w+(?:[.-]\w+)*"  # of a data set's id: the hub has no ".." and no "--" in it
+_FILE = re.compile(rf"{SCHEME}datasets/(?P<id>{_PART}/{_PART})(?:/(?P<file>.*))?", re.ASCII)
+_LISTED = 20  # files that an error names
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class HubDataset:
     """A data set on the hub, and the source that reads it."""
 
     id: str
-    source: str  # a key of indexes.sources.registry.SOURCES
+    source: str | None  # a key of indexes.sources.registry.SOURCES; None: nobody has said
     files: tuple[str, ...]  # patterns of the paths that are needed
     gated: bool = False
 
@@ -94,12 +102,12 @@ def listing(
 
 def _commit(hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None]) -> str:
     """Return the commit that a branch, a tag or a commit names."""
-    if re.fullmatch(r"[0-9a-f]{40}", revision):
+    if _COMMIT.fullmatch(revision):
         return revision
     url = _address(hub, "api", "datasets", dataset.id, "revision", revision)
     about, _ = _get_json(hub, dataset, url, sleep)
     commit = about.get("sha") if isinstance(about, dict) else None
-    if not isinstance(commit, str) or not re.fullmatch(r"[0-9a-f]{40}", commit):
+    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
         raise FetchError(f"{hub.endpoint}: no commit came for {dataset.id} at {revision}. Try again later.")
     return commit
 
@@ -204,18 +212,89 @@ def download(
     """
     hub = hub or Hub.from_environment()
     commit = _commit(hub, dataset, revision, sleep)
-    place = folder / dataset.id.replace("/", "--") / commit
-    listed = listing(hub, dataset, commit, sleep)
-    wanted = [(path, file) for path, file in listed if any(fnmatchcase(path, p) for p in dataset.files)]
+    place = _folder(dataset, folder) / commit
+    listed = dict(listing(hub, dataset, commit, sleep))
+    wanted = {path: file for path, file in listed.items() if any(fnmatchcase(path, p) for p in dataset.files)}
     if not wanted:
-        raise FetchError(
-            f"{hub.endpoint}/datasets/{dataset.id}: none of {', '.join(dataset.files)} at {revision}. "
-            "Its layout has changed: fetch it by hand and give the folder."
-        )
-    for path, file in wanted:
+        raise _missing(hub, dataset, revision, list(listed))
+    for path, file in wanted.items():
         try:
             target = place / safe_name(path, dataset.id)
             fetch(file, target, progress=named(progress, path), sleep=sleep)
         except FetchError as error:
             raise explained(error, hub, dataset) from None
+    state = _state(dataset, folder, revision)
+    state.parent.mkdir(exist_ok=True)
+    state.write_text(commit, encoding="ascii")
     return place
+
+
+def download_file(
+    address: str,
+    folder: Path,
+    *,
+    revision: str = "main",
+    progress: Progress = no_progress,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Path:
+    """Bring a file hf://datasets/OWNER/NAME/FILE of any data set as `download` does; return where it lies.
+
+    Raises:
+        BadInput: the address is another, or the path in it leads outside.
+        FetchError: as `download`; where there is no such file it lists those there are.
+    """
+    dataset, file = _parted(address)
+    return download(dataset, folder, revision=revision, progress=progress, sleep=sleep) / file
+
+
+def downloaded_file(address: str, folder: Path) -> Path | None:
+    """Return where the file lies that `download_file` brought last, or None; the hub is not asked."""
+    dataset, file = _parted(address)
+    commit = downloaded_commit(dataset, folder)
+    return _folder(dataset, folder) / commit / file if commit else None
+
+
+def downloaded_commit(dataset: HubDataset, folder: Path, revision: str = "main") -> str | None:
+    """Return the commit that a revision was when `download` was last asked for it; None if it never was."""
+    state = _state(dataset, folder, revision)
+    found = state.read_text(encoding="ascii", errors="replace") if state.is_file() else ""
+    return found if _COMMIT.fullmatch(found) else None
+
+
+def dataset_of(what: str) -> HubDataset | None:
+    """Return the data set of a name of `DATASETS` or of hf://datasets/OWNER/NAME/FILE, or None."""
+    return _parted(what)[0] if what.startswith(SCHEME) else DATASETS.get(what)
+
+
+def _parted(address: str) -> tuple[HubDataset, str]:
+    found = _FILE.fullmatch(address)
+    file = (found["file"] or "") if found else ""
+    try:
+        path = str(safe_name(file, address)) if file else ""
+    except BadInput:
+        found = None
+    if found is None:
+        example = f"{SCHEME}datasets/{DATASETS['bbsard'].id}/fr/articles.csv"
+        raise BadInput(f"{address!r} came: {SCHEME}datasets/OWNER/NAME/FILE was expected, such as {example}")
+    return HubDataset(found["id"], None, (glob.escape(path),)), path
+
+
+def _missing(hub: Hub, dataset: HubDataset, revision: str, listed: list[str]) -> FetchError:
+    """Return the error of a data set that holds none of the files that are wanted."""
+    page = f"{hub.endpoint}/datasets/{dataset.id}"
+    if dataset.source is not None:
+        none = f"none of {', '.join(dataset.files)} at {revision}"
+        return FetchError(f"{page}: {none}. Its layout has changed: fetch it by hand and give the folder.")
+    found = [path for path in listed if is_table(path)] or listed
+    names = ", ".join(found[:_LISTED]) + (f" and {len(found) - _LISTED:,} more" if found[_LISTED:] else "")
+    typed = f"type {SCHEME}datasets/{dataset.id}/{found[0]}" if found else "name another data set"
+    what = f"no such file at {revision}" if any(dataset.files) else "no file of it was named"
+    return FetchError(f"{page}: {what}; it holds {names or 'none'}: {typed}")
+
+
+def _folder(dataset: HubDataset, folder: Path) -> Path:
+    return folder / dataset.id.replace("/", "--")
+
+
+def _state(dataset: HubDataset, folder: Path, revision: str) -> Path:
+    return _folder(dataset, folder) / "refs" / urllib.parse.quote(revision, safe="")

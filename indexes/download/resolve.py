@@ -12,7 +12,16 @@ from typing import NamedTuple
 
 from indexes.download.archive import is_archive, unpack
 from indexes.download.http import FileRequest, check_address, fetch
-from indexes.download.hub import DATASETS, download
+from indexes.download.hub import (
+    DATASETS,
+    SCHEME,
+    HubDataset,
+    dataset_of,
+    download,
+    download_file,
+    downloaded_commit,
+    downloaded_file,
+)
 from indexes.sources import legi
 from indexes.sources.akoma_ntoso import source as akoma_ntoso
 from indexes.store.paths import home
@@ -20,6 +29,7 @@ from rag.errors import BadInput
 from rag.types import Progress, named, no_progress
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+_WEB = ("http://", "https://")
 
 
 class Arrival(NamedTuple):
@@ -43,7 +53,8 @@ def bring(
     What is fetched and unpacked is kept under PANDECT_HOME/downloads and not fetched twice.
 
     Args:
-        what: a path, an address that begins with http, or a name of `indexes.download.hub.DATASETS`.
+        what: a path, an address that begins with http, a name of `indexes.download.hub.DATASETS`, or a file
+            of another data set there: hf://datasets/OWNER/NAME/FILE.
         source: that shall read it, if a person said so.
         sha256: of the file at an address, where it must be given.
         revision: of a data set on the hub.
@@ -53,20 +64,53 @@ def bring(
         BadInput: it is none of these, or an address without a checksum.
         FetchError: it cannot be fetched.
     """
-    if what.startswith(("http://", "https://")):
-        return _opened(_from_address(what, sha256, progress), source)
+    folder = home() / "downloads"
+    if what.startswith(_WEB):
+        return _opened(_from_address(what, sha256, folder, progress), source)
+    if what.startswith(SCHEME):
+        return _opened(download_file(what, folder, revision=revision, progress=progress), source)
     path = Path(what).expanduser()
     if path.exists():
         return _opened(path, source)
     if what in DATASETS:
         dataset = DATASETS[what]
-        folder = download(dataset, home() / "downloads", revision=revision, progress=progress)
-        return Arrival(folder, source or dataset.source)
+        place = download(dataset, folder, revision=revision, progress=progress)
+        return Arrival(place, source or dataset.source)
     shown = re.sub(r".*:.*@", "…@", what)  # an address that is misspelt may hold a password
     raise BadInput(
         f"{shown} does not exist: give the file or folder that holds the law, an address with --sha256, or a "
-        f"data set of the hub: {', '.join(DATASETS)}"
+        f"data set of the hub: {', '.join(DATASETS)}, or {SCHEME}datasets/OWNER/NAME/FILE"
     )
+
+
+def present(what: str, sha256: str | None = None) -> Path | None:
+    """Return the file that `bring` would take as it is or has fetched before; None where there is none.
+
+    The network is not asked.
+
+    Raises:
+        BadInput: it begins as an address of the hub and is none.
+    """
+    folder = home() / "downloads"
+    file: Path | None
+    if what.startswith(_WEB):
+        file = _target(what, sha256, folder) if sha256 and _SHA256.fullmatch(sha256) else None
+    elif what.startswith(SCHEME):
+        file = downloaded_file(what, folder)
+    else:
+        file = Path(what).expanduser()
+    return file if file is not None and file.is_file() else None
+
+
+def hub_dataset(what: str) -> HubDataset | None:
+    """Return the data set of the hub that `bring` would fetch this from; None of anything else."""
+    return None if what in DATASETS and Path(what).exists() else dataset_of(what)
+
+
+def fetched_commit(what: str) -> str | None:
+    """Return the commit of the hub that `bring` fetched this from last; None of anything else."""
+    dataset = hub_dataset(what)
+    return None if dataset is None else downloaded_commit(dataset, home() / "downloads")
 
 
 def clear() -> int:
@@ -80,7 +124,7 @@ def clear() -> int:
     return size
 
 
-def _from_address(url: str, sha256: str | None, progress: Progress) -> Path:
+def _from_address(url: str, sha256: str | None, folder: Path, progress: Progress) -> Path:
     check_address(url)
     if sha256 is None or not _SHA256.fullmatch(sha256):
         got = "no checksum came" if sha256 is None else f"{sha256!r} is no SHA-256"
@@ -88,11 +132,15 @@ def _from_address(url: str, sha256: str | None, progress: Progress) -> Path:
             f"{url}: {got}. Give --sha256 with the 64 digits that its publisher states, or fetch the file "
             "yourself and give its path."
         )
+    target = _target(url, sha256, folder)
+    fetch(FileRequest(url, sha256), target, progress=named(progress, target.name))
+    return target
+
+
+def _target(url: str, sha256: str, folder: Path) -> Path:
     last = urllib.parse.unquote(urllib.parse.urlsplit(url).path).rpartition("/")[2]
     name = re.sub(r"[^\w.-]", "_", last)[-120:].lstrip(".") or "file"
-    target = home() / "downloads" / sha256.lower()[:16] / name
-    fetch(FileRequest(url, sha256), target, progress=named(progress, name))
-    return target
+    return folder / sha256.lower()[:16] / name
 
 
 def _opened(path: Path, source: str | None) -> Arrival:

@@ -23,6 +23,7 @@ Mapped: TypeAlias = Mapping[str, str | Sequence[str]]
 Mappings: TypeAlias = Mapping[str, str | Sequence[str] | Mapped]  # the same, and "questions" -> theirs
 _LISTS = {"headings": " > ", "references": ",", "article_ids": ","}  # what separates the parts of one cell
 _QUESTIONS = "questions"
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 def read(
@@ -73,6 +74,11 @@ def read(
         needed = ("id", "question")
         question_rows = _mapped(Path(questions), asking, needed, reading, delimiter, prefix=f"{_QUESTIONS}.")
     return reading.corpus(path.name.split(".")[0], numbered, question_rows, path=path)
+
+
+def is_table(name: str) -> bool:
+    """Tell whether a file is named as a table is; JSON Lines may have other names too."""
+    return name.lower().removesuffix(".gz").endswith(_SUFFIXES)
 
 
 def columns(path: Path) -> tuple[str, ...]:

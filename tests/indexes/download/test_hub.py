@@ -190,6 +190,46 @@ def test_a_name_of_the_hub(odd: Odd, tmp_path: Path, monkeypatch: pytest.MonkeyP
         arrival.bring("nothing")
 
 
+def test_a_file_of_any_data_set_of_the_hub(odd: Odd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", odd.address)
+    odd.answer = the_hub(FILES, odd.address)
+    place = "hf://datasets/us/law/data/big.csv"
+    assert arrival.present(place) is None
+    found = arrival.bring(place)
+    assert found == (tmp_path / "home" / "downloads" / "us--law" / COMMIT / "data" / "big.csv", None, None)
+    assert arrival.present(place) == found.path
+    assert (arrival.fetched_commit(place), arrival.fetched_commit("bsard")) == (COMMIT, None)
+    assert arrival.present("hf://datasets/us/law/articles.csv") is None  # it was not wanted
+    for other in ("hf://datasets/us/law", "hf://datasets/us/law/", "hf://datasets/us/law/law.csv"):
+        with pytest.raises(
+            FetchError, match=r"holds articles\.csv, data/big\.csv: type hf://.*/articles\.csv"
+        ):
+            arrival.bring(other)
+        assert arrival.present(other) is None
+
+
+@pytest.mark.parametrize("file", ["[a-z]*.csv", "l?w.csv", "**"])
+def test_the_name_of_a_file_is_no_pattern(odd: Odd, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", odd.address)
+    odd.answer = the_hub({f"law-{n}.csv": b"id\n" for n in range(30)}, odd.address)
+    with pytest.raises(FetchError, match=r"no such file at main; it holds law-0\.csv, .* and 10 more: type"):
+        arrival.bring(f"hf://datasets/us/law/{file}")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["hf://", "hf://us/law/x.csv", "hf://datasets/law", "hf://datasets/../law/x.csv", "hf://datasets/u--s/law/x",
+     "hf://datasets/us/law/../../../x.csv", "hf://datasets/us/law//etc/passwd", "hf://models/us/law/x.csv"],
+)  # fmt: skip
+def test_an_address_of_the_hub_that_is_none(odd: Odd, address: str) -> None:
+    for do in (arrival.bring, arrival.present, arrival.fetched_commit):
+        with pytest.raises(
+            BadInput, match=r"came: hf://datasets/OWNER/NAME/FILE was expected, such as hf://"
+        ):
+            do(address)
+    assert odd.seen == []
+
+
 def test_an_address_needs_a_checksum(odd: Odd, tmp_path: Path) -> None:
     content = b'{"id": "1"}\n'
     odd.in_turn(Answer(200, content))
@@ -226,6 +266,39 @@ def test_a_bar_shows_what_is_fetched(odd: Odd, tmp_path: Path, capsys: pytest.Ca
     assert "wells: read as pandect" in shown.out
     assert "wells.jsonl: 100%" in shown.err
     assert f"{len(content)}/{len(content)}" in shown.err.replace(".0", "")
+
+
+LAW = b"nr,loi,contenu\n1,Code du puits,Fermez le couvercle.\n"
+COLUMNS = [f"--column={pair}" for pair in ("id=nr", "code=loi", "text=contenu")]
+
+
+@pytest.mark.parametrize("of_hub", [False, True])
+def test_columns_of_a_table_that_was_fetched(
+    odd: Odd, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], of_hub: bool
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", odd.address)
+    typed = ["import", "hf://datasets/us/law/data/law.csv", "--language", "fr", "--name", "wells"]
+    if of_hub:
+        odd.answer = the_hub({"data/law.csv": LAW}, odd.address)
+    else:
+        odd.in_turn(Answer(200, LAW))
+        typed[1:2] = [f"{odd.address}/law.csv", "--sha256", hashlib.sha256(LAW).hexdigest()]
+    assert main(typed) == 2
+    assert "no column code, id, text; the columns are: nr, loi, contenu" in capsys.readouterr().err
+    assert main([*typed, *COLUMNS, "--dry-run"]) == 0
+    assert "[1] Code du puits\nFermez le couvercle." in capsys.readouterr().out
+    assert main([*typed, *COLUMNS]) == 0
+    assert "wells: read as table" in capsys.readouterr().out
+    assert len([seen for seen in odd.seen if seen.path.endswith("law.csv")]) == 1
+
+
+def test_a_published_data_set_takes_no_columns(
+    odd: Odd, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", odd.address)
+    assert main(["import", "bsard", *COLUMNS]) == 2
+    assert "give one file of it, hf://datasets/maastrichtlawtech/bsard/FILE" in capsys.readouterr().err
+    assert odd.seen == []
 
 
 def test_an_archive_is_unpacked_once(odd: Odd, tmp_path: Path) -> None:
