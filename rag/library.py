@@ -78,7 +78,7 @@ class InstalledLaw:
 class ImportRequest:
     """What `python -m indexes import` is told."""
 
-    path: str  # of a file or folder of the server, an address, or the name of a data set of the hub
+    path: str  # a file or folder of the server, an address, or a data set of the hub or a file of one
     name: str
     sha256: str = ""  # of the file at an address
     columns: Mapping[str, str] = field(default_factory=dict)  # field -> the column that it comes from
@@ -140,8 +140,8 @@ class OperatorLibrary(Protocol):
     def opened(self) -> str:
         """Return the name or path of the index that the page opens."""
 
-    def columns(self, path: str) -> Sequence[str]:
-        """Return the columns of a table on the server; () of anything else."""
+    def columns(self, path: str, sha256: str = "") -> Sequence[str]:
+        """Return the columns of a table on the server or fetched by a preview; () of anything else."""
 
     def upload(self, name: str, content: bytes) -> str:
         """Keep a file for the next import; return its path, which no other content has."""

@@ -27,6 +27,7 @@ from indexes.cli.terminal import printable
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.describing.audit import load
+from indexes.download import resolve
 from indexes.sources import table
 from indexes.store import history, paths, versions
 from indexes.store.atomic import replacing
@@ -42,7 +43,6 @@ _DRY = "--dry-run"
 _WRAP = '"$@"; echo $? >"$0"'  # for sh: a page that was started again has no other way to learn the status
 _BAR = re.compile(r"(?P<step>.+?): +(?P<percent>\d+)%\|")  # as tqdm draws it
 _FILE = re.compile(r"[\w.\- ]{1,100}")
-_TABLES = (".csv", ".tsv", ".jsonl", ".parquet")
 _OURS_ALONE = "PANDECT_OPERATOR_PASSWORD"
 
 
@@ -57,12 +57,10 @@ class ServerLibrary:
         """Return the name or path of the index that the page opens."""
         return os.environ.get("PANDECT_INDEX") or paths.BUILTIN
 
-    def columns(self, path: str) -> tuple[str, ...]:
-        """Return the columns of a table on the server; () of anything else."""
-        file = Path(path).expanduser()
-        if not file.name.lower().removesuffix(".gz").endswith(_TABLES) or not file.is_file():
-            return ()
-        return table.columns(file)
+    def columns(self, path: str, sha256: str = "") -> tuple[str, ...]:
+        """Return the columns of a table on the server or fetched by a preview; () of anything else."""
+        file = resolve.present(path, sha256)
+        return table.columns(file) if file is not None and table.is_table(file.name) else ()
 
     def upload(self, name: str, content: bytes) -> str:
         """Keep a file for the next import; return its path, which no other content has.
@@ -89,7 +87,9 @@ class ServerLibrary:
         record, job = _record(), self.job()
         if record is None or job is None or (job.command, job.state) != (Command.PREVIEW, JobState.DONE):
             raise BadInput("nothing was looked at before: look at the law that is to be imported")
-        typed = ["--build" if word == _DRY else word for word in record["arguments"]]
+        *options, path = ("--build" if word == _DRY else word for word in record["arguments"])
+        commit = resolve.fetched_commit(path)  # the hub may have another by now
+        typed = [*options, *([f"--revision={commit}"] if commit else []), path]
         _start(Command.IMPORT, record["name"], typed)
 
     def begin(self, command: Command, name: str, version: str = "") -> None:

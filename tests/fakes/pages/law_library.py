@@ -55,9 +55,11 @@ SAID = (
 )
 PREVIEW = "[m-1] Code de la mare\nLa pêche est <b>permise</b>."
 GAIN = "150 questions\n  R@10  0.701 -> 0.744   +0.044 [+0.018, +0.074]"
+UNMAPPED = "law.csv:1: no column id, code; the columns are: nr, loi, text."
 JOBS = {
     "running": Job(Command.BUILD, "mare", JobState.RUNNING, "encoding: 40%", "encoding", 0.4),
     "previewed": Job(Command.PREVIEW, "mare", JobState.DONE, PREVIEW),
+    "unmapped": Job(Command.PREVIEW, "mare", JobState.FAILED, f"error: {UNMAPPED}"),
     "failed": Job(Command.IMPORT, "mare", JobState.FAILED, "error: law.csv:3: no text"),
     "gained": Job(Command.GAIN, "mare", JobState.DONE, GAIN),
     "stopped": Job(Command.BUILD, "mare", JobState.STOPPED, ""),
@@ -79,8 +81,10 @@ class FakeLibrary:
     def opened(self) -> str:
         return "mare"
 
-    def columns(self, path: str) -> Sequence[str]:
-        return ("nr", "loi", "text") if path.endswith(".csv") else ()
+    def columns(self, path: str, sha256: str = "") -> Sequence[str]:
+        fetched = self.now is not None and bool(sha256 or path.startswith("hf:"))
+        there = path.endswith(".csv") and ("://" not in path or fetched)
+        return ("nr", "loi", "text") if there else ()
 
     def upload(self, name: str, content: bytes) -> str:
         return f"/upload/{name}"

@@ -200,10 +200,13 @@ def _accepts_one(page: Page) -> None:
     _presses("law-accept")(page)
 
 
-def _names_a_table(page: Page) -> None:
-    box = page.locator(".st-key-law-path input")
-    box.fill("/srv/law.csv")
-    box.press("Enter")
+def _names_a_table(place: str) -> Callable[[Page], None]:
+    def reach(page: Page) -> None:
+        box = page.locator(".st-key-law-path input")
+        box.fill(place)
+        box.press("Enter")
+
+    return reach
 
 
 def _searches_within(page: Page) -> None:
@@ -310,7 +313,10 @@ FAKE: dict[str, State] = {
     "law-rollback": State("?page=law", ".st-key-law-rollback-of-mare", _goes_back),
     "law-refused": State("?page=law", ".pd-box[role=alert]", _presses("law-preview"), ".pd-box[role=alert]"),
     "law-removing": State("?page=law", ".st-key-law-keep", _presses("law-removing-of-mare")),
-    "law-columns": State("?page=law", ".st-key-law-columns", _names_a_table),
+    "law-columns": State("?page=law", ".st-key-law-columns", _names_a_table("/srv/law.csv")),
+    "law-unmapped": State(
+        "?page=law&library=unmapped", ".st-key-law-columns", _names_a_table("hf://datasets/us/law/law.csv")
+    ),
     "law-preview": State("?page=law&library=previewed", ".st-key-law-install"),
     "law-running": State("?page=law&library=running", ".stProgress"),
     "law-failed": State("?page=law&library=failed", ".pd-whole[open]"),

@@ -7,6 +7,7 @@ import sys
 import time
 from dataclasses import replace
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,16 @@ import indexes
 from indexes.build.build import BuildSettings, build
 from indexes.cli.library import ServerLibrary, _folder, _lock
 from indexes.corpus.corpus import Corpus, write
+from indexes.corpus.import_record import read_import
+from indexes.download import resolve
 from indexes.store import paths
 from indexes.store.versions import new_corpus
 from rag.errors import BadInput
 from rag.feedback import Feedback, FeedbackEntry, FeedbackReason
 from rag.library import AuditKind, Command, ImportRequest, Job, JobState
 from rag.types import Article
+from tests.fakes.law.odd_server import Answer, Odd, serving
+from tests.indexes.download.test_hub import COMMIT, the_hub
 from tests.paths import ROOT
 from tests.rag.ui.test_switched_index import POND
 
@@ -199,6 +204,70 @@ def test_law_is_looked_at_imported_built_and_removed(home: Path, tmp_path: Path)
     LIBRARY.begin(Command.REMOVE, "mare")
     assert ended().state is JobState.DONE
     assert [law.name for law in LIBRARY.installed()] == [paths.BUILTIN]
+
+
+POND_TABLE = b"nr,loi,text\n1,Code de la mare,La peche est permise.\n"
+
+
+def table_at(odd: Odd, monkeypatch: pytest.MonkeyPatch, of_hub: bool) -> tuple[str, str]:
+    """Serve a table; return the place that a person names, and its SHA-256 where one is needed."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("HF_ENDPOINT", odd.address)
+    if of_hub:
+        odd.answer = the_hub({"data/law.csv": POND_TABLE, "README.md": b"read me"}, odd.address)
+        return "hf://datasets/us/law/data/law.csv", ""
+    odd.in_turn(Answer(200, POND_TABLE))
+    return f"{odd.address}/law.csv?{'x' * 300}", sha256(POND_TABLE).hexdigest()
+
+
+@pytest.mark.parametrize("of_hub", [False, True])
+def test_the_columns_of_a_table_are_told_once_it_was_fetched(
+    monkeypatch: pytest.MonkeyPatch, of_hub: bool
+) -> None:
+    with serving() as odd:
+        place, digest = table_at(odd, monkeypatch, of_hub)
+        assert LIBRARY.columns(place, digest) == ()
+        assert odd.seen == []  # drawing a page asks nobody
+        resolve.bring(place, sha256=digest or None)
+        seen = len(odd.seen)
+        assert LIBRARY.columns(place, digest) == ("nr", "loi", "text")
+        assert LIBRARY.columns(place.replace("law.csv", "other.csv"), digest) == ()
+        assert len(odd.seen) == seen
+    if not of_hub:
+        for wrong in ("", "ab" * 32, "../" * 21 + "x"):
+            assert LIBRARY.columns(place, wrong) == ()
+    with pytest.raises(BadInput, match=r"'hf://us/law.csv' came: hf://datasets/OWNER/NAME/FILE was expected"):
+        LIBRARY.columns("hf://us/law.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of_hub", [False, True])
+def test_a_fetched_table_is_built_as_it_was_looked_at(
+    monkeypatch: pytest.MonkeyPatch, home: Path, of_hub: bool
+) -> None:
+    with serving() as odd:
+        place, digest = table_at(odd, monkeypatch, of_hub)
+        request = ImportRequest(place, "mare", digest, card={"language": "fr"})
+        LIBRARY.preview(request)
+        assert "no column code, id; the columns are: nr, loi, text" in ended().log
+        assert LIBRARY.columns(place, digest) == ("nr", "loi", "text")
+        LIBRARY.preview(replace(request, columns={"id": "nr", "code": "loi"}))
+        assert "[1] Code de la mare\nLa peche est permise." in ended().log
+
+        good = odd.answer
+        moved = json.dumps({"sha": "d1" * 20}).encode()  # the branch, by now
+        odd.answer = lambda seen: Answer(200, moved) if "/revision/" in seen.path else good(seen)
+        LIBRARY.install()
+        assert ended().state is JobState.DONE
+        files = [seen.path for seen in odd.seen if "/api/" not in seen.path]
+    assert files == [f"/datasets/us/law/resolve/{COMMIT}/data/law.csv" if of_hub else f"/law.csv?{'x' * 300}"]
+    assert indexes.open("mare").info.articles == 1
+    record = read_import(paths.corpus_folder("mare"))
+    assert record is not None
+    assert (record.source, record.column) == ("table", ("id=nr", "code=loi"))
+    assert record.revision == (COMMIT if of_hub else "main")
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from rag.ui.i18n import N_, Interface
 from rag.ui.layout import CONTENT
 
 LOOK = 2.0  # seconds
+FORM = "bring-law-in"  # the part of the page where an import is asked for
 
 COMMANDS = {
     Command.PREVIEW: N_("Reading of {name}"),
@@ -87,13 +88,14 @@ def _draw(library: OperatorLibrary, t: Interface, running: bool) -> None:
     if running is not (job.state is JobState.RUNNING):
         st.rerun()  # all of the page: what is installed is another
     previewed = job.command is Command.PREVIEW and job.state is JobState.DONE
-    state = (
-        t("This is what would be kept, with its first articles. Nothing is written yet.")
-        if previewed
-        else t(STATES[job.state])
-    )
+    state, way = t(STATES[job.state]), ""
+    if previewed:
+        state = t("This is what would be kept, with its first articles. Nothing is written yet.")
+    elif job.command is Command.PREVIEW and job.state is JobState.FAILED:
+        state = t("It cannot be read so; the last lines say why. Columns of other names are chosen here:")
+        way = tag("a", t("Bring law in"), href=f"#{FORM}")
     title = t(COMMANDS[job.command], name=job.name)
-    st.html(tag("div", tag("h2", title), tag("p", state), class_="pd-box", role="status"))
+    st.html(tag("div", tag("h2", title), tag("p", state, " ", way), class_="pd-box", role="status"))
     if running:
         st.progress(job.share or 0.0, text=job.step or None)
         button(t("Stop"), "stop", attempt, library.stop)

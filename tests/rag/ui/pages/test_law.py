@@ -23,6 +23,8 @@ from tests.paths import ROOT
 from tests.rag.ui.test_visits import Context
 from training.pages.visitor import LARGEST, Visitor
 
+CARD = {"title": "", "language": "", "licence": "", "law-date": ""}
+
 
 @pytest.fixture(autouse=True)
 def operated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,6 +220,36 @@ def test_law_is_looked_at_with_its_columns_before_it_is_imported() -> None:
     assert "La pêche est <b>permise</b>." in body(app).text
     press(app, "law-install")
     assert library.done[1:] == [("install",)]
+
+
+@pytest.mark.parametrize(
+    ("path", "sha256"), [("https://law.example.org/law.csv", "ab" * 32), ("hf://datasets/us/law/law.csv", "")]
+)
+def test_the_columns_of_a_fetched_table_are_chosen_after_the_look_at_it(path: str, sha256: str) -> None:
+    library = FakeLibrary()
+    app = open_law(library)
+    app.text_input(key="law-path").set_value(path)
+    app.text_input(key="law-name").set_value("mare")
+    checked(app.run())
+    if sha256:
+        app.text_input(key="law-sha256").set_value(f" {sha256} ")
+    press(app, "law-preview")
+    assert library.done == [(ImportRequest(path, "mare", sha256, {}, CARD, False),)]
+    assert "law-column-id" not in {box.key for box in app.selectbox}
+
+    library.now = JOBS["unmapped"]
+    said = body(checked(app.run()))
+    assert "It cannot be read so; the last lines say why." in said.text
+    assert "#bring-law-in" in {a.attributes.get("href") for a in said.all("a")}
+    assert "bring-law-in" in {h.attributes.get("id") for h in said.all("h3")}
+    app.selectbox(key="law-column-id").set_value("nr")
+    app.selectbox(key="law-column-code").set_value("loi")
+    press(app, "law-preview")
+    chosen = {"id": "nr", "code": "loi"}
+    assert library.done[1:] == [(ImportRequest(path, "mare", sha256, chosen, CARD, False),)]
+    app.text_input(key="law-path").set_value("/srv/law")  # no table: what was chosen goes with it
+    press(checked(app.run()), "law-preview")
+    assert library.done[2:] == [(ImportRequest("/srv/law", "mare", "", {}, CARD, False),)]
 
 
 @pytest.mark.slow

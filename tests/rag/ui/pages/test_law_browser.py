@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fakes.law.odd_server import serving
-from tests.fakes.pages.browser import CHROMIUM, ask, at_rest, choose, served, visit
+from tests.fakes.pages.browser import CHROMIUM, Server, ask, at_rest, choose, served, visit
 from tests.fakes.pages.law_library import PASSWORD
 from tests.indexes.download.test_hub import the_hub
 from tests.paths import ROOT
@@ -44,9 +45,7 @@ def done(page: Page, title: str) -> None:
     at_rest(page)
 
 
-def _uploads(page: Page, law: Path) -> None:
-    law.write_text(LAW, encoding="utf-8")
-    page.locator(".st-key-law-upload input").set_input_files(law)
+def _chooses_columns(page: Page) -> None:
     page.locator(".st-key-law-columns").wait_for()
     for field, column in (("id", "nr"), ("code", "loi"), ("text", "contenu")):
         box = page.locator(f".st-key-law-column-{field} input")
@@ -55,14 +54,19 @@ def _uploads(page: Page, law: Path) -> None:
     at_rest(page)
 
 
+def _uploads(page: Page, law: Path) -> None:
+    law.write_text(LAW, encoding="utf-8")
+    page.locator(".st-key-law-upload input").set_input_files(law)
+    _chooses_columns(page)
+
+
 def _names_the_hub(page: Page, law: Path) -> None:
     page.locator(".st-key-law-path input").fill("bsard")
 
 
-@pytest.mark.parametrize("brings_in", [_uploads, _names_the_hub])
-def test_an_operator_brings_law_in_opens_it_goes_back_and_removes_it(
-    browser: Browser, tmp_path: Path, brings_in: Callable[[Page, Path], None]
-) -> None:
+@contextmanager
+def operating(browser: Browser, tmp_path: Path) -> Iterator[tuple[Page, Server]]:
+    """The page of an operator who has logged in, beside a hub."""
     settings = {"PANDECT_HOME": str(tmp_path / "home"), "PANDECT_INDEX": "mare"}
     with (
         serving() as hub,
@@ -70,10 +74,30 @@ def test_an_operator_brings_law_in_opens_it_goes_back_and_removes_it(
                **settings) as server,
         visit(browser, f"{server.url}/law") as page,
     ):  # fmt: skip
-        files = {name: text.encode() for name, text in HUB.items()}
+        files = {name: text.encode() for name, text in {**HUB, "other.csv": LAW}.items()}
         hub.answer = the_hub(files, hub.address, name="maastrichtlawtech/bsard")
         page.get_by_label("Mot de passe").fill(PASSWORD)
         page.keyboard.press("Enter")
+        yield page, server
+
+
+def test_the_columns_of_a_file_of_the_hub_are_chosen_once_it_was_fetched(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with operating(browser, tmp_path) as (page, _):
+        page.locator(".st-key-law-path input").fill("hf://datasets/maastrichtlawtech/bsard/other.csv")
+        page.locator(".st-key-law-name input").fill("mare")
+        press(page, "preview")
+        _chooses_columns(page)
+        press(page, "preview")
+        page.locator(".st-key-law-job pre", has_text="[2] Code de la mare").wait_for()
+
+
+@pytest.mark.parametrize("brings_in", [_uploads, _names_the_hub])
+def test_an_operator_brings_law_in_opens_it_goes_back_and_removes_it(
+    browser: Browser, tmp_path: Path, brings_in: Callable[[Page, Path], None]
+) -> None:
+    with operating(browser, tmp_path) as (page, server):
         brings_in(page, tmp_path / "law.csv")
         page.locator(".st-key-law-name input").fill("mare")  # and pressed at once
         press(page, "preview")
