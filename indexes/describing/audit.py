@@ -254,11 +254,9 @@ def _line(each: AuditFinding, found: Audit) -> str:
             by_heading = f"{found.found_by_heading:.0%} of articles are found by their last heading"
             return f"foretold: {share} find an answer among the first ten; {by_heading}"
         case AuditKind.EXPECTED_RECALL:
-            answers = (
-                f"{found.answers:.1f}, as in the annotated questions" if found.answers else f"{ANSWERS:.0f}"
-            )
             share = _foretold(found.recall, "of what answers a question")
-            return f"foretold: {share} is among the first ten (R@10), if {answers} articles answer each"
+            answers, of = (found.answers, " as in the annotated ones") if found.answers else (ANSWERS, "")
+            return f"foretold: {share} is among the first ten (R@10), where {answers:.1f} articles do{of}"
         case kind if kind in _SAID:
             some = ", ".join(each.examples) + (", …" if each.count > LISTED else "")
             return f"{each.count:,} ({each.share:.1%}) {_SAID[kind]}: {some}"

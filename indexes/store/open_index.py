@@ -43,8 +43,9 @@ from rag.engine.explain import Explainer
 from rag.engine.notices import Notices
 from rag.engine.searcher import Searcher
 from rag.errors import BadInput, DamagedIndex, StaleIndex
-from rag.fusion.settings import FusionSettings
+from rag.fusion.settings import UNTAUGHT, FusionSettings
 from rag.graph.graph import Graph
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense, Int8Vectors
@@ -196,7 +197,9 @@ def _put_together(
     expanded = query_expansion.load(folder, keyword)
     graph = legislative_graph.load(folder)
     learned = read_learned(folder, keyword, meaning, articles, learnt, expanded)
-    fusion = fusion or FusionSettings()
+    if fusion is None:
+        untaught = not learnt and meaning is not None and isinstance(meaning.encoder, StaticEncoder)
+        fusion = FusionSettings(weights={KEYWORD: 1.0, MEANING: UNTAUGHT} if untaught else {})
     question_knn: QuestionKNN | None = None
     if QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None

@@ -29,6 +29,7 @@ from rag.retrieval.known_item import KnownItems, best_versions
 from rag.retrieval.term_counts import LAW_FIELDS
 from rag.retrieval.translation_model import KEEP_ALL, ExpansionTerm, Removed
 from rag.text import Analyser
+from rag.text.long_questions import repeat_asked
 from rag.types import Article, Filter, Ranking, Shown, Why
 
 MAX_QUESTION = 20_000  # characters; what follows is not read
@@ -174,7 +175,7 @@ class Engine:
             mode = "keyword"
         day = where.in_force_on if where else None
         known = self._known_items.find(text, day)
-        query = self._known_items.remainder(text) if known else text
+        query = repeat_asked(self._known_items.remainder(text) if known else text)
         shown = self._known_items.pinned(known, where, max(k, 0))
         elsewhere = self.notices.topics.find(text)
         expansion = self.searcher.expansion(mode, without, known=known)
@@ -276,7 +277,7 @@ class Engine:
         whatever its score.
         """
         text = result.question[:MAX_QUESTION]
-        query = self._known_items.remainder(text) if result.known else text
+        query = repeat_asked(self._known_items.remainder(text) if result.known else text)
         places = {shown.article.id: shown.why.ranks for shown in result.shown}
         shares = {shown.article.id: shown.why.shares for shown in result.shown}
         expansion = self.searcher.expansion(result.mode, result.without, known=result.known)

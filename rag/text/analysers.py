@@ -12,8 +12,9 @@ from rag.errors import BadInput
 from rag.text import Analyser, data_lines
 from rag.text.chinese import DICTIONARY, ChineseAnalyser, Units
 from rag.text.folding import fold, level
-from rag.text.stemming import DIALECTS, WordAnalyser
+from rag.text.stemming import DIALECTS, CompoundAnalyser, WordAnalyser
 
+COMPOUNDING = ("de",)  # languages with a list of the stems that compounds are made of
 LANGUAGES = ("fr", "nl", "en", "de", "it", "zh")
 RULES = 1  # raise it when the rules of this package change terms: indexes built before are then stale
 
@@ -48,13 +49,19 @@ def analyser(
     if chinese not in ("words", "bigrams", "both"):
         raise BadInput(f'chinese={chinese!r}: expected "words", "bigrams" or "both"')
     stop = _stop_set(language, stop_words)
-    content = json.dumps([RULES, chinese if language == "zh" else str(stem), sorted(stop)])
+    parts = frozenset[str]()
+    if stem and language in COMPOUNDING:
+        parts = frozenset(part for line in data_lines(f"compounds/{language}.txt") for part in line.split())
+    content = json.dumps([RULES, chinese if language == "zh" else str(stem), sorted(stop), *sorted(parts)])
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     if language == "zh":
         made = DICTIONARY if chinese != "bigrams" else "bigrams"
         return ChineseAnalyser(f"zh:{made}:{digest}", stop, chinese)
     algorithm = f"snowball-{DIALECTS[language].algorithm}-{Stemmer.version()}" if stem else "words"
-    return WordAnalyser(language, f"{language}:{algorithm}:{digest}", stop, stem)
+    name = f"{language}:{algorithm}:{digest}"
+    return (
+        CompoundAnalyser(language, name, stop, parts) if parts else WordAnalyser(language, name, stop, stem)
+    )
 
 
 def _check(language: str) -> None:

@@ -72,7 +72,9 @@ def parser() -> argparse.ArgumentParser:
     add("--only-fold", metavar="I", help="ask the questions of this fold alone")
     add("--seed", type=int, default=42, help="of folds, samples and bootstrap (42)")
     add("--cache", type=Path, help="where indexes built on the fly are kept")
-    top.set_defaults(splits=None, typing_errors=None, no_accents=False, tune=False, lent=(), fits=1)
+    top.set_defaults(
+        splits=None, typing_errors=None, no_accents=False, repeat_asked=False, tune=False, lent=(), fits=1
+    )
     who = f"PROVIDER:NAME of LangChain, or {EXTRACTIVE}, which needs no model ({EXTRACTIVE})"
     add("--model", nargs="+", default=[EXTRACTIVE], metavar="MODEL", help=who)
     add("--base-url", metavar="URL", help="the server of the models")

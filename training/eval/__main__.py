@@ -170,6 +170,7 @@ def parser() -> argparse.ArgumentParser:
         "--typing-errors",
         help="put a typing error into one word of N of the questions asked (8 is usual), drawn by --seed",
     )
+    add("--repeat-asked", action="store_true", help="read long questions as the page does: what asks, twice")
     add("--no-accents", action="store_true", help="ask the questions without their accents")
     add("--output", type=Path, help="a new folder for metrics.json, metrics.csv and TREC runs")
     add("--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)")

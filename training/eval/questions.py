@@ -26,6 +26,7 @@ from rag.errors import BadInput
 from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import LAW_FIELDS
 from rag.text.analysers import analyser
+from rag.text.long_questions import repeat_asked
 from rag.types import Article, ArticleOrder, Filter, Question, in_force
 from training.eval.context import FittedParts
 from training.eval.workbench import Bench
@@ -75,8 +76,10 @@ def fitted_parts(folder: Path, corpus: Corpus) -> FittedParts:
 
 
 def _typed(parsed: argparse.Namespace, own: Sequence[Question], corpus: Corpus) -> list[Question]:
-    """Return the questions as they are asked: with typing errors, or without accents, if that is wanted."""
+    """Return the questions as they are asked: with typing errors, without accents, or long ones as read."""
     questions = list(own if parsed.questions is None else read_questions(parsed.questions, corpus.articles))
+    if parsed.repeat_asked:
+        questions = [replace(question, text=repeat_asked(question.text)) for question in questions]
     if not parsed.typing_errors and not parsed.no_accents:
         return questions
     if folded(parsed) and parsed.annotated is None:

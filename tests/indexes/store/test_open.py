@@ -17,6 +17,8 @@ from indexes.build.build import build
 from indexes.corpus.corpus import read, write
 from indexes.store import model_trust, open_index, paths, versions
 from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
+from rag.fusion.settings import UNTAUGHT, FusionSettings
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
 from rag.types import Filter
 from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, change_manifest, edition, first, install
@@ -56,6 +58,15 @@ def test_an_index_is_opened_by_name_by_path_and_by_setting(
     assert indexes.open("./village").info.version == version.name  # a slash makes it a path
     monkeypatch.setenv("PANDECT_INDEX", "")
     assert paths.locate()[0] == paths.builtin()
+
+
+def test_an_encoder_that_nobody_has_taught_counts_half(home: Path) -> None:
+    untaught = replace(VILLAGE, questions=())
+    for corpus, weights in ((VILLAGE, {}), (untaught, {KEYWORD: 1.0, MEANING: UNTAUGHT})):
+        install(corpus, settings=FIT)
+        assert indexes.open("village").searcher.fusion == FusionSettings(weights=weights)
+    install(untaught, settings=NONE)
+    assert indexes.open("village").searcher.fusion == FusionSettings()
 
 
 def test_what_is_opened_answers(home: Path) -> None:

@@ -171,6 +171,10 @@ def test_french_words_that_stay_apart(one: str, other: str) -> None:
         ("de", "kündigen kuendigen kundigen KÜNDIGEN", ["kundig"] * 4),
         ("de", "Straße Strasse STRASSE", ["strass"] * 3),
         ("de", "§ 573c, 3 bis 5 für fuer fur", ["573c", "3", "5"]),
+        ("de", "Mietverträge", ["mietvertrag", "miet", "vertrag"]),
+        ("de", "Arbeitslosengeld", ["arbeitslosengeld", "arbeitslos", "geld"]),
+        ("de", "Straßenverkehrsordnung", ["strassenverkehrsordn", "strassenverkehr", "ordnung"]),
+        ("de", "Beispiel beitragen Geldbaum", ["beispiel", "beitrag", "geldbaum"]),  # no parts that are known
         ("it", "dell'eredità un'eredita eredita'", ["ered"] * 3),
         ("it", "art. 2-bis, art. 2 bis", ["art", "2bis", "art", "2bis"]),
         ("nl", "'s avonds, foto's foto, art. 6:162", ["avond", "foto", "foto", "art", "6:162"]),
@@ -186,6 +190,19 @@ def test_french_words_that_stay_apart(one: str, other: str) -> None:
 )
 def test_terms_worked_by_hand(language: str, text: str, terms: list[str]) -> None:
     assert words(language, text) == terms
+
+
+def test_the_parts_of_a_compound_are_where_they_stand() -> None:
+    text = "Die STRASSENVERKEHRSORDNUNG, der Mietver\u00adtrag"
+    assert [text[t.start : t.end] for t in ALL["de"].tokens(text)] == [
+        "STRASSENVERKEHRSORDNUNG", "STRASSENVERKEHRS", "ORDNUNG", "Mietver\u00adtrag",
+    ]  # fmt: skip
+
+
+def test_a_very_long_word_is_cut_at_once() -> None:
+    word = "vertrag" * 9
+    assert words("de", word)[0] == word
+    assert words("de", word + word) == [word + word]  # longer than any word
 
 
 def test_composed_and_decomposed_text_are_one() -> None:
