@@ -1,10 +1,9 @@
-"""What docs/deploy gives a host: files that agree with the code, and the proxy itself before the page."""
+"""What docs/deploy gives a host: the proxy itself, before the page and the API."""
 
 from __future__ import annotations
 
 import base64
 import json
-import re
 import shutil
 import ssl
 import subprocess
@@ -21,9 +20,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from indexes.formats.limits import limits as import_limits
-from rag.answer.generation.settings import read as model_settings
-from rag.feedback import from_environment as feedback
 from rag.ui.shell import HEADERS
 from tests.fakes.answers.model_server import Exchange, Server, good, quote, serving
 from tests.fakes.pages.browser import ARGS, CHROMIUM, WAIT, answered, ask, served
@@ -43,113 +39,6 @@ needs_caddy = pytest.mark.skipif(CADDY is None, reason="no Caddy on the PATH: ap
 def read_yaml(name: str) -> dict[str, Any]:
     value: dict[str, Any] = yaml.safe_load((DEPLOY / name).read_text(encoding="utf-8"))
     return value
-
-
-def test_the_image_copies_what_is_there_and_runs_as_nobody() -> None:
-    lines = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    final = lines[max(i for i, line in enumerate(lines) if line.startswith("FROM")) :]
-
-    copied = [line.split()[1] for line in lines if line.startswith("COPY") and "--from" not in line]
-    assert copied
-    assert all((ROOT / each).exists() for each in copied)
-    assert any(re.fullmatch(r"USER [1-9]\d*", line) for line in final)
-    assert any(line.startswith("HEALTHCHECK") for line in final)
-    assert "/health" in "".join(final)
-    assert not re.search(r"\bCOPY \. ", "\n".join(final))
-
-
-def test_a_point_lies_on_two_of_three_nodes_that_find_each_other() -> None:
-    services = read_yaml("qdrant.yaml")["services"]
-    nodes = {name: each for name, each in services.items() if name.startswith("qdrant-")}
-
-    assert len(nodes) == 3
-    client = re.search(r"qdrant-client>=(\d+\.\d+),", (ROOT / "pyproject.toml").read_text())
-    assert client
-    assert all(each["image"].startswith(f"qdrant/qdrant:v{client[1]}.") for each in nodes.values())
-    assert {volume.partition(":")[0] for each in nodes.values() for volume in each["volumes"]} == set(nodes)
-    assert {
-        each["environment"]["QDRANT__STORAGE__COLLECTION__REPLICATION_FACTOR"] for each in nodes.values()
-    } == {"2"}
-    assert all(f"http://{name}:6335" in each["command"] for name, each in nodes.items())
-    assert services.keys() - nodes.keys() < read_yaml("compose.yaml")["services"].keys()
-
-
-def test_every_container_is_shut_in_and_asked_how_it_is() -> None:
-    services = read_yaml("compose.yaml")["services"]
-
-    assert set(services) == {"page", "api", "proxy"}
-    for service in services.values():
-        assert service["read_only"]
-        assert service["cap_drop"] == ["ALL"]
-    assert [name for name, each in services.items() if "ports" in each] == ["proxy"]
-    for each in read_yaml("kubernetes.yaml")["items"]:
-        if each["kind"] != "Deployment":
-            continue
-        pod = each["spec"]["template"]["spec"]
-        container = pod["containers"][0]
-        assert pod["securityContext"]["runAsNonRoot"]
-        assert container["securityContext"]["readOnlyRootFilesystem"]
-        port = container["ports"][0]["containerPort"]
-        assert {container[probe]["httpGet"]["port"] for probe in ("readinessProbe", "livenessProbe")} == {
-            port
-        }
-
-
-def test_services_and_scaling_name_what_is_there() -> None:
-    items = read_yaml("kubernetes.yaml")["items"]
-    pods = {
-        each["metadata"]["name"]: each["spec"]["template"]["metadata"]["labels"]
-        for each in items
-        if each["kind"] == "Deployment"
-    }
-
-    for each in items:
-        if each["kind"] == "Service":
-            assert each["spec"]["selector"] in pods.values()
-        if each["kind"] == "HorizontalPodAutoscaler":
-            assert each["spec"]["scaleTargetRef"]["name"] in pods
-
-
-def test_every_setting_named_is_one_that_is_read() -> None:
-    sources = "".join(
-        path.read_text(encoding="utf-8")
-        for part in ("rag", "indexes")
-        for path in (ROOT / part).rglob("*.py")
-    )
-    named: set[str] = set(read_yaml("kubernetes.yaml")["items"][0]["data"])
-    for service in read_yaml("compose.yaml")["services"].values():
-        named |= set(service["environment"]) if service["image"] == "pandect" else set()
-
-    assert {name for name in named if name.startswith("PANDECT_") and f'"{name}"' not in sources} == set()
-
-
-def test_compose_hands_every_setting_on_and_an_empty_one_is_none() -> None:
-    pytest.importorskip("fastapi", reason="the API's packages are not installed: pip install '.[api]'")
-    from rag.api.access import access as api_settings
-
-    services, text = read_yaml("compose.yaml")["services"], (ROOT / "docs" / "operate.md").read_text("utf-8")
-    table = re.findall(
-        r"`(PANDECT_\w+)`", text[text.index("## Every setting") : text.index("Settings of the proxy")]
-    )
-    given = {name for part in ("page", "api") for name in services[part]["environment"]}
-    empty = dict.fromkeys(table, "")
-
-    assert set(table) - given == {"PANDECT_HOME"}  # the volume, which the image names
-    assert {f"${{{name}:-}}" for name in given if name.startswith("PANDECT_MODEL")} <= set(
-        services["page"]["environment"].values()
-    )
-    assert (model_settings(empty), feedback(empty), api_settings(empty).seconds) == (None, None, 30)
-    assert import_limits(empty) == import_limits({})
-
-
-def test_no_secret_of_a_host_is_in_git_or_in_the_image() -> None:
-    ignored = (ROOT / ".gitignore").read_text("utf-8").split()
-    image = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").split()
-
-    secrets = ("docs/deploy/.env", "docs/deploy/api-keys", ".streamlit/secrets.toml")
-    assert {f"/{name}" for name in secrets} <= set(ignored)
-    assert {"docs", ".streamlit/secrets.toml"} <= set(image)
-    assert not [line for line in image if line.startswith("!")]
 
 
 @dataclass(frozen=True)
