@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from datetime import date
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from anyio import CapacityLimiter, WouldBlock
 from anyio.to_thread import run_sync
@@ -289,21 +289,20 @@ def _problems(*more: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-async def _http(request: Request, error: Exception) -> Response:
-    """Tell of an address, a method or a body that cannot be used."""
+async def _http(request: Request, error: Exception) -> NoReturn:
+    """Tell of an address, a method or a body that cannot be used; the guard counts it and answers."""
     if isinstance(error.__cause__, Refused):  # while the body was read
-        return error.__cause__.response()
+        raise error.__cause__
     if not isinstance(error, HTTPException):
         raise error
-    refused = Refused(
+    raise Refused(
         HTTPStatus(error.status_code), "request", str(error.detail), got=request.method,
         expected=f"one of {', '.join(sorted(request.app.openapi()['paths']))}",
         cure="GET /openapi.json describes them.", headers=error.headers or {},
-    )  # fmt: skip
-    return refused.response()
+    ) from None  # fmt: skip
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+async def _invalid(_: Request, error: Exception) -> NoReturn:
     """Tell of the first part of a request that cannot be used; a question is not said back."""
     if not isinstance(error, RequestValidationError):
         raise error
@@ -311,10 +310,9 @@ async def _invalid(_: Request, error: Exception) -> Response:
     place = ".".join(map(str, first["loc"]))
     came = first.get("input")
     short = isinstance(came, int | float | str) and "question" not in place and first["loc"] != ("body",)
-    refused = Refused(
+    raise Refused(
         HTTPStatus.UNPROCESSABLE_ENTITY, "request", f"{place}: {first['msg']}",
         got=repr(came) if short else type(came).__name__,
         expected=str(first.get("ctx", {}).get("expected") or first["msg"]),
         cure="GET /openapi.json describes what can be sent, with examples.",
-    )  # fmt: skip
-    return refused.response()
+    ) from None  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.routing import Match
 
 from rag.api.metrics import Metrics
 from rag.api.problems import Refused
@@ -68,12 +69,20 @@ class Guard:
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
         """Count and log a request by its route: the path may hold anything."""
-        route = getattr(scope.get("route"), "path", "none")
+        route = _route(scope)
         self.metrics.requests.labels(route, status).inc()
         self.metrics.took("request", seconds)
         caller = scope.get("state", {}).get("caller")
         told = {"method": scope["method"], "route": route, "status": status, "ms": round(seconds * 1000, 1)}
         _log.info("request", extra={"told": told | {"client": caller.client if caller else None}})
+
+
+def _route(scope: Scope) -> str:
+    """Return the template of the route that was asked, also where it was refused before; else "other"."""
+    if "route" in scope:
+        return str(scope["route"].path)
+    found = (each.path for each in scope["app"].routes if each.matches(scope)[0] != Match.NONE)
+    return str(next(found, "other"))
 
 
 def _limited(receive: Receive) -> Receive:

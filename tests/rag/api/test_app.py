@@ -358,6 +358,41 @@ def test_neither_log_nor_metrics_hold_a_question(plain: Served, caplog: pytest.L
     assert 'pandect_refusals_total{reason="article"}' in text
 
 
+def test_metrics_count_what_is_refused_by_route_and_status_and_show_no_path() -> None:
+    with served(environ={"PANDECT_SEARCHES_PER_ADDRESS": "5/hour"}) as app:
+        http, asked = app.http(), f"/{ASKED.replace(' ', '-')}"
+        http.get(asked)
+        http.post(f"/v1/search{asked}", json={"question": ASKED})
+        http.get("/v1/articles/..%2F" + asked)
+        http.post(f"/v1/why{asked}", json={"question": ASKED})
+        http.post("/v1/search", json={"question": ASKED, "k": 0})
+        http.post("/v1/answer", content=b"{" + ASKED.encode())
+        http.post("/v1/search", json={"question": "x" * LARGEST})
+        http.post("/v1/why/1", content=iter([b" " * LARGEST, b"{}"]))
+        http.put("/v1/search", json={"question": ASKED})
+        http.get("/openapi.json")
+        for _ in range(6):
+            app.http("192.0.2.7").get("/v1/topics")
+        text = http.get("/metrics").text
+    counted = dict(re.findall(r"^pandect_requests_total\{(.*)\} (\d+)\.0$", text, re.MULTILINE))
+    assert counted == {
+        'route="other",status="404"': "2",
+        'route="/v1/articles/{id:path}",status="404"': "1",
+        'route="/v1/why/{rank}",status="422"': "1",
+        'route="/v1/search",status="422"': "1",
+        'route="/v1/answer",status="422"': "1",
+        'route="/v1/search",status="413"': "1",
+        'route="/v1/why/{rank}",status="413"': "1",
+        'route="/v1/search",status="405"': "1",
+        'route="/openapi.json",status="200"': "1",
+        'route="/v1/topics",status="200"': "5",
+        'route="/v1/topics",status="429"': "1",
+    }
+    reasons = dict(re.findall(r'^pandect_refusals_total\{reason="(.*)"\} (\d+)\.0$', text, re.MULTILINE))
+    assert reasons == {"request": "6", "article": "1", "size": "2", "rate": "1"}
+    assert "Barnab" not in text
+
+
 def test_a_part_that_does_not_answer_makes_it_not_ready_and_is_no_reason_to_end_it() -> None:
     engine = replace(ENGINES["partial"])
     law = Law(Shelf(engine), access({}), Metrics())
