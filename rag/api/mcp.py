@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Request
@@ -12,6 +14,8 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import Field
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
 from rag.api import result
@@ -22,9 +26,10 @@ from rag.types import Filter
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PATH = "/mcp"
+_HERE = r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?"  # this machine, as a browser names it
 MOST = 20  # articles of a search: more is more than an assistant reads
 INSTRUCTIONS = """\
 Finds the articles of statutory law that answer a question in plain words. Legal information, not advice. \
@@ -125,21 +130,53 @@ async def mount(
         anywhere: whether it may be reached by any name; else by those of this machine (DNS rebinding).
     """
     server = create_server(law)
-    security = TransportSecuritySettings(enable_dns_rebinding_protection=False) if anywhere else None
+    # The protocol's own check of names lets pass whatever begins with "localhost:", refuses localhost without
+    # a port, and writes what came to the log.
     inner = server.streamable_http_app(
-        streamable_http_path=PATH, stateless_http=True, json_response=True, transport_security=security
-    )
-    app.router.routes.append(Route(PATH, _Gate(inner, admitted), methods=["POST"], include_in_schema=False))
+        streamable_http_path=PATH, stateless_http=True, json_response=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )  # fmt: skip
+    gate = _Gate(inner, admitted, anywhere=anywhere)
+    app.router.routes.append(Route(PATH, gate, methods=["POST"], include_in_schema=False))
     async with server.session_manager.run():
         yield
 
 
 class _Gate:
-    """ASGI: hands on what may pass."""
+    """ASGI: hands on what may pass, whole: what is too large or too slow is refused before it is begun."""
 
-    def __init__(self, app: ASGIApp, admitted: Callable[[Request], Awaitable[None]]) -> None:
-        self._app, self._admitted = app, admitted
+    def __init__(
+        self, app: ASGIApp, admitted: Callable[[Request], Awaitable[None]], *, anywhere: bool
+    ) -> None:
+        self._app, self._admitted, self._anywhere = app, admitted, anywhere
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._admitted(Request(scope))
-        await self._app(scope, receive, send)
+        request = Request(scope, receive)
+        await self._admitted(request)
+        if not self._anywhere:
+            _same_machine(request)
+        try:
+            rest: list[Message] = [{"type": "http.request", "body": await request.body()}]
+        except ClientDisconnect as error:
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "The request did not come whole.") from error
+
+        async def whole() -> Message:
+            return rest.pop() if rest else await receive()
+
+        await self._app(dict(scope), whole, send)  # a copy: the route of the log is ours
+
+
+def _same_machine(request: Request) -> None:
+    """Refuse a request by another name than this machine's, or from another site's page (DNS rebinding)."""
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    if not re.fullmatch(_HERE, host, re.IGNORECASE):
+        status, came, expected = HTTPStatus.MISDIRECTED_REQUEST, host, "the header Host: localhost"
+    elif origin is not None and not re.fullmatch(f"https?://{_HERE}", origin, re.IGNORECASE):
+        status, came, expected = HTTPStatus.FORBIDDEN, origin, "no header Origin, or one of this machine"
+    else:
+        return
+    raise Refused(
+        status, "host", "Without keys the protocol is spoken with this machine alone.",
+        got=came, expected=expected,
+        cure="For whoever runs this interface: set PANDECT_API_KEYS to let others in.",
+    )  # fmt: skip
