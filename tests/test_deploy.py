@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import ssl
 import subprocess
+import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -23,6 +26,7 @@ import yaml
 from rag.ui.shell import HEADERS
 from tests.fakes.answers.model_server import Exchange, Server, good, quote, serving
 from tests.fakes.pages.browser import ARGS, CHROMIUM, WAIT, answered, ask, served
+from tests.fakes.process import WAIT as PATIENCE
 from tests.fakes.process import free_port, started
 from tests.paths import ROOT
 
@@ -181,6 +185,78 @@ def test_the_api_comes_through_the_proxy_and_an_answer_as_it_is_written(site: Si
         assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
     assert seen[-1].headers["Content-Type"].startswith("text/event-stream")
     assert site.get("/metrics").status == 401  # the page's part, which asks for a password
+
+
+def environment(folder: Path, clone: Path) -> Path:
+    """Make what ./pandect takes for the environment of a clone that has the extra [api]: this Python."""
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    (folder / "bin" / "python").chmod(0o755)
+    (folder / "pandect-home").write_text(f"{clone}|{folder}\n", encoding="utf-8")
+    both = b"".join((clone / name).read_bytes() for name in ("pyproject.toml", "constraints.txt"))
+    summed = subprocess.run(["cksum"], input=both, check=True, capture_output=True).stdout
+    for name in ("base", "api"):
+        (folder / f"pandect-{name}").write_bytes(summed)
+    return folder
+
+
+@needs_caddy
+@pytest.mark.slow
+def test_one_command_starts_the_whole_site_and_ends_it(tmp_path: Path) -> None:
+    """A password is asked for once; page, API and proxy end together, and the next start asks for nothing."""
+    pytest.importorskip("fastapi", reason="the API's packages are not installed: pip install '.[api]'")
+    clone, home = tmp_path.resolve() / "clone", tmp_path / "home"
+    home.mkdir()
+    shutil.copytree(DEPLOY, clone / "docs" / "deploy", ignore=shutil.ignore_patterns(".env", "api-keys"))
+    shutil.copytree(ROOT / ".streamlit", clone / ".streamlit")
+    for name in ("pandect", "pyproject.toml", "constraints.txt", "app.py"):
+        shutil.copy2(ROOT / name, clone)
+    for name in ("rag", "indexes"):
+        (clone / name).symlink_to(ROOT / name)
+    plain, secure, page, api = (free_port() for _ in range(4))
+    environ = {
+        "PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8",
+        "PANDECT_VENV": str(environment(tmp_path.resolve() / "venv", clone)),
+        "PANDECT_HTTP_PORT": str(plain), "PANDECT_HTTPS_PORT": str(secure),
+        "PANDECT_PAGE": f"127.0.0.1:{page}", "PANDECT_API": f"127.0.0.1:{api}",
+    }  # fmt: skip
+    root = home / ".local" / "share" / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+    key = "Basic " + base64.b64encode(f"desk:{WORD}".encode()).decode()
+
+    def look() -> bool:
+        try:
+            context = ssl.create_default_context(cafile=root)
+            site = Site(f"https://localhost:{secure}", f"http://localhost:{plain}", context)
+            bearer = "Bearer " + (clone / "docs/deploy/api-keys").read_text().split()[1]
+            told = [site.get(path).status for path in ("/health", "/", "/v1/topics")]
+            told += [site.get("/", Authorization=key).status]
+            told += [site.get("/v1/topics", Authorization=bearer).status]
+        except OSError:
+            return False
+        return told == [200, 401, 401, 200, 200]
+
+    for typed in (f"{WORD}\n".encode(), b""):
+        log = home / "site.log"
+        with log.open("wb") as out:
+            command = [clone / "pandect", "site", "localhost"]
+            running = subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=out, stderr=out)
+        try:
+            assert running.stdin
+            running.stdin.write(typed)
+            running.stdin.close()
+            end = time.monotonic() + 5 * PATIENCE  # three servers start at once
+            while not look():
+                assert running.poll() is None, log.read_text()
+                assert time.monotonic() < end, log.read_text()
+                time.sleep(0.5)
+        finally:
+            running.terminate()
+            status = running.wait(timeout=60)
+        assert status == 143
+        for port in (secure, page, api):
+            assert free_port(port) == port
+    for name in (".env", "api-keys"):
+        assert (clone / "docs" / "deploy" / name).stat().st_mode & 0o777 == 0o600
 
 
 @needs_caddy
