@@ -6,9 +6,12 @@ An address is `qdrant://HOST:PORT` (`qdrant+https://` with TLS) or `qdrant+edge:
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -32,6 +35,8 @@ ABOUT = 0  # the point of a server's collection that says what it holds
 KEYWORDS, DAYS = ("code", "law_type", "region"), ("valid_from", "valid_to")
 FLUSHED = 10_000  # points that are flushed at once: it takes the disk a second
 PAGE = 10_000  # points whose fingerprints are read at once
+TOLD, WRITING = 60.0, 3_600.0  # seconds between signs of an upload, and for which it is left alone without
+HEX = re.compile(r"[0-9a-f]{15,16}")  # of nanoseconds
 Query: TypeAlias = Mapping[int, float] | Floats  # weighted dimensions, or a vector, (dim,)
 About: TypeAlias = Mapping[str, Any]
 Ids: TypeAlias = npt.NDArray[np.uint64]
@@ -54,8 +59,8 @@ class VectorStore(Protocol):
     def aliases(self) -> Mapping[str, str]:
         """Return name -> collection."""
 
-    def switch(self, alias: str, collection: str) -> None:
-        """Let a name point to a collection, in one step."""
+    def switch(self, alias: str, collection: str | None) -> None:
+        """Let a name point to a collection that is described, or to none, in one step."""
 
     def collections(self) -> list[str]:
         """Return the collections, sorted."""
@@ -66,8 +71,14 @@ class VectorStore(Protocol):
     def clone(self, source: str, collection: str) -> bool:
         """Create one with the points of another; False where the engine cannot."""
 
+    def recycle(self, spare: str, collection: str) -> bool:
+        """Let one that nobody needs become another, which is not whole; False where that cannot be."""
+
+    def busy(self, collection: str) -> bool:
+        """Tell whether somebody may be writing to one of which nothing else tells that."""
+
     def delete(self, collection: str) -> None:
-        """Delete one."""
+        """Delete one, unless a name points to it, or another process is known to write to it."""
 
     def about(self, collection: str) -> About | None:
         """Return what was written of a collection; None where nothing was, or it is not there."""
@@ -193,10 +204,14 @@ class EdgeStore:
         found: dict[str, str] = self._read(self.root / "aliases.json") or {}
         return found
 
-    def switch(self, alias: str, collection: str) -> None:
+    def switch(self, alias: str, collection: str | None) -> None:
         try:
             with held(self.root):
-                self._write(self.root / "aliases.json", {**self.aliases(), alias: collection})
+                others = {name: of for name, of in self.aliases().items() if name != alias}
+                if collection is not None and self.about(collection) is None:
+                    raise StoreUnavailable(f"{EDGE}://{self.root}: {collection} went away: try again")
+                new = {alias: collection} if collection is not None else {}
+                self._write(self.root / "aliases.json", others | new)
         except BlockingIOError as error:
             raise StoreUnavailable(f"another process switches a version of {self.root}: try again") from error
 
@@ -223,16 +238,30 @@ class EdgeStore:
         self._appear(collection, self.root / source)
         return True
 
+    def recycle(self, spare: str, collection: str) -> bool:
+        return False  # its readers would see the points of another version: it is copied
+
+    def busy(self, collection: str) -> bool:
+        return False  # who writes holds it, so that it is not deleted
+
     def delete(self, collection: str) -> None:
-        try:
-            self._hold(collection)
-        except StoreUnavailable:  # another process brings it here, or it is gone
-            return
+        with ExitStack() as alone:
+            try:
+                self._hold(collection)
+                alone.callback(self.release, collection)
+                with held(self.root):  # nobody switches to it meanwhile, nor later
+                    if collection in self.aliases().values():
+                        return
+                    (self.root / collection / "about.json").unlink(missing_ok=True)
+            except (StoreUnavailable, BlockingIOError):  # brought here, or gone; or a switch
+                return
+            self._drop(collection)
+
+    def _drop(self, collection: str) -> None:
         if (shard := self._open.pop(collection, None)) is not None:
             shard.close()
         self._pending.pop(collection, None)
         delete(self.root / collection)
-        self.release(collection)
 
     def release(self, collection: str) -> None:
         """Let other processes write to a collection."""
@@ -371,56 +400,93 @@ class EdgeStore:
 
 
 class ServerStore:
-    """A Qdrant server or cluster, by its client."""
+    """A Qdrant server or cluster, by its client.
+
+    What is a collection to others is an alias here, with dots in its name, of a collection whose name ends
+    with the time when it was created: so that one can become another, in one step, and whoever still searches
+    the former is told that it is gone. The alias of an index has no dot, and points to the same.
+    """
 
     def __init__(self, client: Any, address: str) -> None:  # noqa: ANN401
         """Speak through a `QdrantClient`; the address is for errors."""
         from qdrant_client import models
 
         self._client, self._m, self._address = client, models, address
+        self._told: dict[str, float] = {}
 
     def aliases(self) -> Mapping[str, str]:
-        return {each.alias_name: each.collection_name for each in self._call("get_aliases").aliases}
+        pairs = self._pairs()
+        versions = {place: alias for alias, place in pairs.items() if "." in alias}
+        return {alias: versions.get(place, place) for alias, place in pairs.items() if "." not in alias}
 
-    def switch(self, alias: str, collection: str) -> None:
-        m = self._m
-        new = m.CreateAliasOperation(create_alias=m.CreateAlias(collection_name=collection, alias_name=alias))
-        old = m.DeleteAliasOperation(delete_alias=m.DeleteAlias(alias_name=alias))
-        self._call("update_collection_aliases", [old, new] if alias in self.aliases() else [new])
+    def switch(self, alias: str, collection: str | None) -> None:
+        pairs, name = self._pairs(), collection or ""
+        place, former = pairs.get(name, collection), pairs.get(alias)
+        self._point(alias, place, former)
+        if self._pairs().get(name, collection) != place:  # somebody deletes it, or makes it another one
+            self._point(alias, former, place)
+            raise StoreUnavailable(f"{self._address}: {collection} went away meanwhile: try again")
 
     def collections(self) -> list[str]:
-        return sorted(each.name for each in self._call("get_collections").collections)
+        pairs = {alias: place for alias, place in self._pairs().items() if "." in alias}
+        places = {each.name for each in self._call("get_collections").collections}
+        return sorted(places - {*pairs.values()} | pairs.keys())
 
     def create(self, collection: str, dim: int | None, *, graph: bool) -> None:
-        m = self._m
+        m, place = self._m, f"{collection}.{time.time_ns():x}"
         self._call(
             "create_collection",
-            collection,
+            place,
             vectors_config={MEANING: m.VectorParams(size=dim, distance=m.Distance.DOT)} if dim else {},
             sparse_vectors_config={WORDS: m.SparseVectorParams()},
             hnsw_config=m.HnswConfigDiff(m=32 if graph else 0, ef_construct=200),
         )
         for fields, kind in ((KEYWORDS, m.PayloadSchemaType.KEYWORD), (DAYS, m.PayloadSchemaType.INTEGER)):
             for field in fields:
-                self._call("create_payload_index", collection, field, field_schema=kind)
+                self._call("create_payload_index", place, field, field_schema=kind)
+        self._point(collection, place, None)
 
     def clone(self, source: str, collection: str) -> bool:
+        return False  # a snapshot is of one node, and the address of each would have to be known
+
+    def recycle(self, spare: str, collection: str) -> bool:
+        if spare not in self._pairs():
+            return False
+        self._tell(spare)
+        self._rename(spare, collection)  # one of two who try it at a time is told that there is none
+        if not self._named(collection):
+            return True
+        self._rename(collection, spare)
         return False
 
+    def busy(self, collection: str) -> bool:
+        point = self._about_point(collection)
+        if point.get("about", {}).get("complete") and point.get("of", collection) == collection:
+            return False
+        begun = self._pairs().get(collection, collection).rpartition(".")[2]
+        written = point.get("written", int(begun, 16) / 1e9 if HEX.fullmatch(begun) else 0.0)
+        return bool(time.time() - written < WRITING)
+
     def delete(self, collection: str) -> None:
-        self._call("delete_collection", collection)
+        place = self._pairs().get(collection, collection)
+        if place != collection:
+            self._point(collection, None, place)  # from here on nobody who switches finds it
+        if place not in self._pairs().values():
+            self._call("delete_collection", place)
+        elif place != collection:
+            self._point(collection, place, None)
 
     def about(self, collection: str) -> About | None:
-        if collection not in self.collections():
-            return None
-        found = self._call("retrieve", collection, [ABOUT], with_payload=True)
-        return (
-            (found[0].payload or {}).get("about") if found else None
-        ) or None  # a foreign point says nothing
+        point = self._about_point(collection)
+        about: About | None = point.get("about")
+        if about and point.get("of", collection) != collection:  # it was another one, and holds its points
+            return {**about, "complete": False}
+        return about or None  # a foreign point says nothing
 
     def describe(self, collection: str, about: About) -> None:
-        point = self._m.PointStruct(id=ABOUT, vector={}, payload={"about": about})
-        self._call("upsert", collection, [point], wait=True)
+        said = {"about": about, "of": collection, "written": time.time()}
+        self._call("upsert", collection, [self._m.PointStruct(id=ABOUT, vector={}, payload=said)], wait=True)
+        self._told[collection] = time.monotonic()
 
     def fingerprints(self, collection: str) -> Mapping[int, int]:
         found: dict[int, int] = {}
@@ -434,7 +500,9 @@ class ServerStore:
                 return found
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
-        m = self._m
+        m, now = self._m, time.monotonic()
+        if now - self._told.get(collection, -math.inf) > TOLD and self._about_point(collection):
+            self._tell(collection)
         written = [
             m.PointStruct(
                 id=each.id,
@@ -469,6 +537,42 @@ class ServerStore:
             with_payload=False,
         )
         return _found(answer.points)
+
+    def _tell(self, collection: str) -> None:
+        """Let others see that it is being written to."""
+        self._call("set_payload", collection, {"written": time.time()}, points=[ABOUT], wait=True)
+        self._told[collection] = time.monotonic()
+
+    def _about_point(self, collection: str) -> Mapping[str, Any]:
+        if collection not in self.collections():
+            return {}
+        found = self._call("retrieve", collection, [ABOUT], with_payload=True)
+        return (found[0].payload or {}) if found else {}
+
+    def _pairs(self) -> dict[str, str]:
+        return {each.alias_name: each.collection_name for each in self._call("get_aliases").aliases}
+
+    def _named(self, collection: str) -> bool:
+        """Tell whether the name of an index points to a collection."""
+        pairs = self._pairs()
+        return any(alias != collection and place == pairs.get(collection) for alias, place in pairs.items())
+
+    def _point(self, alias: str, place: str | None, former: str | None) -> None:
+        m, changes = self._m, []
+        if former is not None:
+            changes.append(m.DeleteAliasOperation(delete_alias=m.DeleteAlias(alias_name=alias)))
+        if place is not None:
+            new = m.CreateAlias(collection_name=place, alias_name=alias)
+            changes.append(m.CreateAliasOperation(create_alias=new))
+        self._change(*changes)
+
+    def _rename(self, alias: str, to: str) -> None:
+        m = self._m
+        rename = m.RenameAlias(old_alias_name=alias, new_alias_name=to)
+        self._change(m.RenameAliasOperation(rename_alias=rename))
+
+    def _change(self, *operations: object) -> None:
+        self._call("update_collection_aliases", list(operations))
 
     def _call(self, method: str, *arguments: object, **named: object) -> Any:  # noqa: ANN401
         from qdrant_client.common.client_exceptions import QdrantException

@@ -152,15 +152,9 @@ class ShardedStore(EdgeStore):
         self._each("clone", source, collection)
         return True
 
-    def delete(self, collection: str) -> None:
-        """Delete one."""
-        try:
-            self._hold(collection)
-        except StoreUnavailable:  # as there
-            return
-        (self.root / collection / "about.json").unlink(missing_ok=True)  # it is no whole one from here on
+    def _drop(self, collection: str) -> None:
         self._each("delete", collection)
-        super().delete(collection)
+        super()._drop(collection)
 
     def fingerprints(self, collection: str) -> Mapping[int, int]:
         """Return the fingerprints of the points that were flushed, by id."""

@@ -1,7 +1,8 @@
 """Bring an index into a vector store, and another version of it into use there.
 
 Points that the collection has already, by their fingerprints, are left alone: so an upload that ended early
-goes on, and where the engine can copy the collection of the version before, only what changed is written.
+goes on, and only what changed is written: the engine without a server copies the collection of the version
+before, a server makes the oldest one into the new one.
 The name of the index points to the new collection when all of it is there, and not before.
 """
 
@@ -190,7 +191,8 @@ def upload(
     means = mean_lengths(counts, settings)
     dense = meaning if isinstance(meaning, Dense) else None
     if about is None:
-        about = _begin(store, collection, former, means, dense)
+        spares = [c for c in _outdated(store, name, keep - 1) if c != former]
+        about = _begin(store, collection, former, spares, means, dense)
     drift = drift_between(means, about["means"])
     law_terms = expanded.model.law_terms if expanded is not None else ()
     made = contents(keyword, counts, settings, law_terms, dense, dict(about["means"]))
@@ -207,21 +209,26 @@ def upload(
         collection, {**about, "complete": True, "drift": drift, "articles": articles, "uploaded": made_at}
     )
     _patiently(partial(store.switch, name, collection), pauses)
-    _prune(store, name, keep)
+    for outdated in _outdated(store, name, keep):
+        store.delete(outdated)
     return UploadCounts(collection, len(written), len(removed), articles - len(written))
 
 
 def _begin(
-    store: VectorStore, collection: str, former: str | None, means: dict[str, float], dense: Dense | None
-) -> About:
-    """Create a collection, with the points of the former version where that can be and helps."""
+    store: VectorStore, collection: str, former: str | None, spares: Sequence[str],
+    means: dict[str, float], dense: Dense | None,
+) -> About:  # fmt: skip
+    """Create a collection: a copy of the former or, where the engine makes none, a spare one."""
     if collection in store.collections():  # nothing says what it holds: a moment after it was created
         store.delete(collection)
-    then = store.about(former) if former is not None else None
-    alike = then is not None and drift_between(means, then["means"]) <= MAX_DRIFT
     kind = [dense.index.d, hasattr(dense.index, "hnsw")] if dense is not None else None
-    if then is not None and former and alike and then["vectors"] == kind and store.clone(former, collection):
-        means = dict(then["means"])
+    sources = [(former, store.clone)] if former is not None else []
+    for source, take in (*sources, *((spare, store.recycle) for spare in spares)):
+        then = store.about(source)
+        alike = then is not None and drift_between(means, then["means"]) <= MAX_DRIFT
+        if then is not None and alike and then["vectors"] == kind and take(source, collection):
+            means = dict(then["means"])
+            break
     else:
         store.create(collection, kind[0] if kind else None, graph=bool(kind and kind[1]))
     about = {"complete": False, "means": means, "vectors": kind, "previous": former}
@@ -267,16 +274,22 @@ def list_collections(store: VectorStore, name: str) -> list[tuple[str, About | N
     return sorted(known, key=lambda of: str((of[1] or {}).get("uploaded", "")), reverse=True)
 
 
-def _prune(store: VectorStore, name: str, keep: int) -> None:
-    """Delete all but the collection in use and the latest whole ones."""
-    in_use, kept = store.aliases()[name], 1
-    for collection, about in list_collections(store, name):
-        if collection == in_use:
-            continue
-        if about is not None and about["complete"] and kept < keep:
+def _outdated(store: VectorStore, name: str, keep: int) -> list[str]:
+    """Return all collections but the one in use, the one before, the latest whole ones, and unfinished work.
+
+    `keep` are left in all, if so many are whole; the latest come first.
+    """
+    in_use, there = store.aliases().get(name), dict(list_collections(store, name))
+    previous, kept = (there.get(in_use or "") or {}).get("previous"), 1
+    found = []
+    for collection in sorted(there.keys() - {in_use}, key=lambda c: (c != previous, [*there].index(c))):
+        about = there[collection]
+        whole = about is not None and about["complete"]
+        if whole and kept < keep:
             kept += 1
-        else:
-            store.delete(collection)
+        elif whole or not store.busy(collection):
+            found.append(collection)
+    return found
 
 
 def roll_back(store: VectorStore, name: str, version: str | None) -> str:

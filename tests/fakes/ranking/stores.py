@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from indexes.qdrant.collection import StoreCandidates
 from indexes.qdrant.engines import EdgeStore, ServerStore, VectorStore, connect
 from indexes.qdrant.shards import ShardedStore
 from indexes.qdrant.upload import contents, mean_lengths
+from rag.errors import StoreUnavailable
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import FieldCounts
@@ -30,6 +32,16 @@ def in_memory(folder: Path) -> Path:
     """Make a folder in memory, if there is such a place: waiting for the disk is most of a test."""
     memory = Path("/dev/shm")  # noqa: S108
     return Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else folder))
+
+
+class Imitation(ServerStore):
+    """The client's own imitation of a server, in memory."""
+
+    def _call(self, method: str, *arguments: object, **named: object) -> Any:
+        try:
+            return super()._call(method, *arguments, **named)
+        except (KeyError, ValueError) as error:  # where a server says 404
+            raise StoreUnavailable(str(error)) from error
 
 
 def store(kind: str, folder: Path) -> VectorStore:
@@ -45,7 +57,7 @@ def store(kind: str, folder: Path) -> VectorStore:
         return made
     client = pytest.importorskip("qdrant_client", reason="needs the extra [qdrant]")
     if kind == "client":
-        return ServerStore(client.QdrantClient(":memory:"), "memory")
+        return Imitation(client.QdrantClient(":memory:"), "memory")
     if not os.environ.get("QDRANT_URL"):
         pytest.skip("QDRANT_URL names no Qdrant server: qdrant://HOST:PORT")
     return connect(os.environ["QDRANT_URL"])

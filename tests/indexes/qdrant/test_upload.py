@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -20,6 +21,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.qdrant import engines
 from indexes.qdrant.collection import collection_name, drift_between, version_of
 from indexes.qdrant.engines import EdgeStore, Point, ServerStore, VectorStore, connect
+from indexes.qdrant.shards import ShardedStore
 from indexes.qdrant.upload import UploadCounts, list_collections, roll_back, upload
 from indexes.store.atomic import held
 from indexes.store.manifest import read
@@ -56,6 +58,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStor
     """A store without the village."""
     made = store(request.param, tmp_path)
     yield made
+    made.switch("village", None)
     for collection, _ in list_collections(made, "village"):
         made.delete(collection)
 
@@ -140,6 +143,25 @@ def test_an_update_writes_what_changed(tmp_path: Path) -> None:
     assert told(opened(folder, in_edge)) == told(indexes.open("village"))
 
 
+def test_a_server_makes_the_oldest_version_the_new_one(place: VectorStore) -> None:
+    folders = [install(edition(n)) for n in (1, 2, 3, 4)]
+    wholly = len(edition(1).articles)
+    counts = [put(folder, place, keep=2) for folder in folders]
+    first_of_all, *_ = list_collections(place, "village")
+    assert first_of_all[0] == counts[-1].collection
+    assert len(list_collections(place, "village")) == 2
+    touched = [(each.written, each.removed, each.same) for each in counts]
+    if isinstance(place, ServerStore):  # version 3 is written over 1, 4 over 2
+        assert touched == [(wholly, 0, 0)] * 2 + [(1, 1, wholly - 1)] * 2
+        with pytest.raises(StoreUnavailable):  # whoever still searches it is not given another version
+            place.search(counts[0].collection, {1: 1.0}, 1, None, exact=True)
+    else:
+        assert touched == [(wholly, 0, 0)] + [(1, 1, wholly - 1)] * 3
+    for folder in folders[-2:]:
+        assert told(opened(folder, place)) == told(assemble(folder, read(folder, "x"), "x"))
+    assert roll_back(place, "village", None) == counts[-2].collection
+
+
 def test_weights_are_written_anew_where_articles_became_much_longer(tmp_path: Path) -> None:
     in_edge = store("edge", tmp_path)
     put(install(), in_edge)
@@ -207,6 +229,71 @@ def test_two_processes_do_not_write_to_one_collection(root: Path, monkeypatch: p
     monkeypatch.setattr(EdgeStore, "finish", meet)
     put(folder, one)
     other.remove(collection_name(read(folder, "x")), [1])  # it is free again
+
+
+def another(place: VectorStore) -> VectorStore:
+    """The store as another process has it."""
+    if isinstance(place, ShardedStore):
+        return ShardedStore(place.root, len(place.shards))
+    return EdgeStore(place.root) if isinstance(place, EdgeStore) else place
+
+
+def meet(store: VectorStore, method: str, act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do something, once, just before a method of a store."""
+    of, left = getattr(store, method), [act]
+
+    def meeting(*arguments: object, **named: object) -> object:
+        if left:
+            with suppress(MissingIndex, StoreUnavailable):
+                left.pop()()
+        return of(*arguments, **named)
+
+    monkeypatch.setattr(store, method, meeting)
+
+
+def test_two_versions_that_are_uploaded_at_a_time_leave_each_other_alone(
+    place: VectorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [install(edition(n)) for n in (1, 2, 3, 4)]
+    for folder in folders[:2]:
+        put(folder, place, keep=2)
+    meet(place, "finish", lambda: put(folders[3], another(place), keep=1), monkeypatch)
+    put(folders[2], place, keep=2)
+    assert place.aliases()["village"] == collection_name(read(folders[2], "x"))
+    for folder in folders[2:]:
+        assert told(opened(folder, place)) == told(assemble(folder, read(folder, "x"), "x"))
+
+
+@pytest.mark.parametrize("method", ["recycle", "finish", "delete"])
+def test_a_rollback_beside_an_upload_keeps_what_is_in_use(
+    place: VectorStore, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [install(edition(n)) for n in (1, 2, 3)]
+    for folder in folders[:2]:
+        put(folder, place, keep=2)
+    meet(place, method, lambda: roll_back(another(place), "village", folders[0].name), monkeypatch)
+    with suppress(StoreUnavailable):
+        put(folders[2], place, keep=2)
+    by_collection = {collection_name(read(folder, "x")): folder for folder in folders}
+    in_use = by_collection[place.aliases()["village"]]
+    assert told(opened(in_use, place)) == told(assemble(in_use, read(in_use, "x"), "x"))
+
+
+def test_what_was_left_unfinished_goes_after_an_hour(
+    place: VectorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(install(edition(1)), place)
+    place.create("village.2.x", None, graph=False)
+    place.describe("village.2.x", {"complete": False, "means": {"all": 1.0, "law": 1.0}})
+    place.upsert("village.2.x", [Point(5, {3: 1.0}, None, {}, 7)])
+    if isinstance(place, ServerStore):
+        put(install(edition(2)), place)
+        assert "village.2.x" in place.collections()  # an upload, as far as can be seen
+        monkeypatch.setattr(engines, "WRITING", 0.0)
+    elif isinstance(place, EdgeStore):
+        place.release("village.2.x")  # its process ended
+    put(install(edition(3)), place)
+    assert "village.2.x" not in place.collections()
 
 
 KILLED = """
@@ -326,7 +413,10 @@ def fail(_: int) -> None:
 
 def test_what_others_keep_in_a_server_is_no_index(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client = store("client", root)
-    client.create("theirs", None, graph=False)
+    assert isinstance(client, ServerStore)
+    models = pytest.importorskip("qdrant_client").models
+    sparse = {engines.WORDS: models.SparseVectorParams()}
+    client._call("create_collection", "theirs", vectors_config={}, sparse_vectors_config=sparse)
     client.upsert("theirs", [Point(engines.ABOUT, {3: 1.0}, None, {}, 7)])
     assert client.about("theirs") is None
     client.switch("village", "theirs")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fakes.ranking.benchmark import CORPUS
-from training.benchmark.update import change
+from training.benchmark.update import change, counts
 
 
 def test_a_third_each_is_changed_removed_and_added() -> None:
@@ -23,3 +23,8 @@ def test_the_seed_decides() -> None:
     assert change(CORPUS, 0.1, seed=1) != change(CORPUS, 0.1, seed=2)
     assert change(CORPUS, 0.0, seed=1) != CORPUS  # one of each at least
     assert change(CORPUS, 1.0, seed=1).articles
+
+
+def test_what_an_upload_said_is_read() -> None:
+    said = "law: 366 articles written, 55,131 there already, 185 removed\nlaw: version 2.3 is in use at place"
+    assert counts(said) == [366, 55131, 185]
