@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from indexes.qdrant import engines
 from indexes.qdrant.engines import EDGE, GRAMMAR, SERVERS, VectorStore, refuse_password
@@ -16,9 +18,10 @@ def is_address(name: object) -> bool:
     return isinstance(name, str) and name.partition("://")[0] in (EDGE, SHARDS, *SERVERS)
 
 
-@lru_cache(maxsize=8)  # so that an index that is opened again finds its connections
 def connect(address: str) -> VectorStore:
     """Return the store at an address without the name of an index.
+
+    As long as somebody has it, everybody in this process gets the same, with its processes and its memory.
 
     Raises:
         BadInput: it is no such address.
@@ -27,11 +30,23 @@ def connect(address: str) -> VectorStore:
     refuse_password(address)
     scheme, _, rest = address.partition("://")
     count, slash, folder = rest.partition("/")
-    if scheme != SHARDS:
-        return engines.connect(address)
-    if not (count.isascii() and count.isdigit() and folder.strip("/")):
-        raise BadInput(f"{address!r}: {GRAMMAR}")
-    return ShardedStore(Path(slash + folder), int(count[:9]))
+    if scheme in SERVERS:
+        return _server(address)
+    with _connecting:
+        if (store := _stores.get(address)) is None:
+            if scheme != SHARDS:
+                store = engines.connect(address)
+            elif count.isascii() and count.isdigit() and folder.strip("/"):
+                store = ShardedStore(Path(slash + folder), int(count[:9]))
+            else:
+                raise BadInput(f"{address!r}: {GRAMMAR}")
+            _stores[address] = store
+        return store
+
+
+_stores: WeakValueDictionary[str, VectorStore] = WeakValueDictionary()
+_connecting = threading.Lock()
+_server = lru_cache(maxsize=8)(engines.connect)  # its connections are no burden to keep
 
 
 def parse_address(address: str) -> tuple[VectorStore, str]:

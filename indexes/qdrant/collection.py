@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import threading
+import weakref
 from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -47,6 +51,9 @@ class StoreCandidates:
     def __init__(self, store: VectorStore, collection: str, order: ArticleOrder, drift: float = 0.0) -> None:
         """Search a collection; for `drift` see `rag.retrieval.vector_store.Candidates`."""
         self._store, self._collection, self._drift = store, collection, drift
+        _closer()
+        store.open(collection)
+        weakref.finalize(self, _unused.put, (store, collection)).atexit = False
         points = point_ids(order.ids)
         self._positions = np.argsort(points)
         self._points = points[self._positions]
@@ -80,6 +87,24 @@ class StoreCandidates:
             return np.full(len(ids), -1)
         at = np.minimum(np.searchsorted(self._points, ids), len(self._points) - 1)
         return np.where(self._points[at] == ids, self._positions[at], -1)
+
+
+_unused: SimpleQueue[tuple[VectorStore, str]] = SimpleQueue()
+
+
+@cache
+def _closer() -> threading.Thread:
+    """Begin to close what nobody searches any more: the collector says so, perhaps while locks are held."""
+
+    def close() -> None:
+        while True:
+            store, collection = _unused.get()
+            store.close(collection)
+            del store  # it may be the last who has it
+
+    thread = threading.Thread(target=close, name="close collections", daemon=True)
+    thread.start()
+    return thread
 
 
 POSITIVE_IDF: tuple[Variant, ...] = ("lucene", "bm25l", "bm25+")  # whose idf is above 0

@@ -12,8 +12,9 @@ import re
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -97,6 +98,12 @@ class VectorStore(Protocol):
 
     def finish(self, collection: str) -> int:
         """Arrange what was written for search, and return how many points there are."""
+
+    def open(self, collection: str) -> None:
+        """Count one more who searches a collection."""
+
+    def close(self, collection: str) -> None:
+        """Count one less; what nobody searches any more takes no memory here."""
 
     def search(
         self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
@@ -199,6 +206,7 @@ class EdgeStore:
         self._pending: dict[str, list[int]] = {}  # ids and fingerprints of what is not flushed
         self._opening = threading.Lock()
         self._writing: dict[str, ExitStack] = {}
+        self._users: Counter[str] = Counter()
 
     def aliases(self) -> Mapping[str, str]:
         found: dict[str, str] = self._read(self.root / "aliases.json") or {}
@@ -258,8 +266,7 @@ class EdgeStore:
             self._drop(collection)
 
     def _drop(self, collection: str) -> None:
-        if (shard := self._open.pop(collection, None)) is not None:
-            shard.close()
+        self.unload(collection)
         self._pending.pop(collection, None)
         delete(self.root / collection)
 
@@ -275,6 +282,7 @@ class EdgeStore:
         self._write(self.root / collection / "about.json", about)
         if about["complete"]:
             self.release(collection)
+            self._shut(collection)
 
     def fingerprints(self, collection: str) -> Mapping[int, int]:
         file = self.root / collection / "flushed"
@@ -302,6 +310,32 @@ class EdgeStore:
             pass
         self._call(shard.flush)
         return int(self._call(shard.count, self._q.CountRequest()))
+
+    def open(self, collection: str) -> None:
+        with self._opening:
+            self._users[collection] += 1
+
+    def close(self, collection: str) -> None:
+        with self._opening:
+            self._users[collection] -= 1
+        self._shut(collection)
+
+    def _shut(self, collection: str) -> None:
+        """Unload a collection that nobody searches."""
+        with self._opening:
+            used = self._users[collection] > 0
+            if not used:
+                del self._users[collection]
+        if not used:
+            self.unload(collection)
+
+    def unload(self, collection: str) -> None:
+        """Give the memory of a collection back; who searches it loads it again."""
+        with self._opening:
+            shard = self._open.pop(collection, None)
+        if shard is not None:
+            with suppress(StoreUnavailable):  # its files may be gone
+                self._call(shard.close)
 
     def search(
         self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
@@ -518,6 +552,12 @@ class ServerStore:
 
     def finish(self, collection: str) -> int:
         return int(self._call("count", collection, exact=True).count) - 1  # less the one that says what it is
+
+    def open(self, collection: str) -> None:
+        pass  # nothing of it lies here
+
+    def close(self, collection: str) -> None:
+        pass
 
     def search(
         self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool

@@ -18,6 +18,7 @@ import weakref
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,15 @@ class ShardedStore(EdgeStore):
         self._each("delete", collection)
         self._each("clone", source, collection)
         return True
+
+    def unload(self, collection: str) -> None:
+        """Give the memory of a collection back, as far as processes that are there answer."""
+
+        def part(shard: Shard) -> None:
+            with suppress(Silent, StoreUnavailable):
+                shard.ask("unload", collection, seconds=SEARCH)
+
+        list(self._pool.map(part, [shard for shard in self.shards if shard.process is not None]))
 
     def _drop(self, collection: str) -> None:
         self._each("delete", collection)

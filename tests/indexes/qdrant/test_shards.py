@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import indexes
+from indexes.__main__ import main
+from indexes.cli.serve import InstalledIndex
 from indexes.corpus.corpus import Corpus
 from indexes.qdrant.address import connect, is_address
 from indexes.qdrant.collection import point_ids
@@ -76,6 +81,104 @@ def words(engine: Engine, question: str, k: int, gone: AbstractSet[str] = frozen
 def pid(store: ShardedStore, number: int) -> int | None:
     process = store.shards[number].process
     return process.pid if process is not None else None
+
+
+def processes(root: Path) -> set[int]:
+    """The processes of all shards below a folder."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if f"{root}/".encode() in (place / "cmdline").read_bytes():
+                found.add(int(place.name))
+    return found
+
+
+def mapped(pids: Iterable[int], collection: str) -> bool:
+    """Whether one of some processes has files of a collection in its memory."""
+    return any(f"/{collection}/" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8") for pid in pids)
+
+
+def eventually(is_so: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 30
+    while not is_so() and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.05)
+    return is_so()
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks at /proc")
+
+
+@needs_proc
+@pytest.mark.slow
+def test_sessions_and_an_api_share_the_processes_which_end_with_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    root = tmp_path / "store"
+    address = f"qdrant+shards://2{root}"
+    install(crowd(60), settings=NONE)
+    assert main(["qdrant", "upload", "village", "--to", address]) == 0
+    assert eventually(lambda: not processes(root))  # an upload leaves none behind
+
+    def ask(api: InstalledIndex | None) -> Engine:
+        engine = api.engine() if api is not None else indexes.open(f"{address}/village")
+        assert engine.ask(ASKED[0]).shown
+        return engine
+
+    serving = [None, None, InstalledIndex(f"{address}/village"), None, None]
+    with ThreadPoolExecutor(len(serving)) as sessions:
+        engines = list(sessions.map(ask, serving))
+    assert len(processes(root)) == 2
+    told_by_all = [told(engine, ASKED[1]) for engine in engines]
+    assert told_by_all == [told_by_all[0]] * 5
+    engines.clear()
+    gc.collect()
+    assert len(processes(root)) == 2  # the API has it open
+    serving.clear()
+    assert eventually(lambda: not processes(root))
+
+
+@needs_proc
+@pytest.mark.parametrize("kind", ["edge", pytest.param("shards", marks=pytest.mark.slow)])
+def test_a_version_that_is_no_longer_open_takes_no_memory(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("qdrant_edge", reason="needs the extra [qdrant]")
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    root = tmp_path / "store"
+    address = f"qdrant+edge://{root}" if kind == "edge" else f"qdrant+shards://2{root}"
+
+    def come() -> tuple[Engine, str]:
+        """Upload the next version, open it as a page does, and ask."""
+        assert main(["qdrant", "upload", "village", "--to", address]) == 0
+        engine = indexes.open(f"{address}/village")
+        assert engine.ask(ASKED[0]).shown
+        return engine, connect(address).aliases()["village"]
+
+    def there(collection: str) -> bool:
+        return mapped([os.getpid(), *processes(root)], collection)
+
+    install(crowd(60), settings=NONE)
+    before, first = come()
+    same = indexes.open(f"{address}/village")
+    install(crowd(63), settings=NONE)
+    after, second = come()
+    assert first != second
+    assert there(first)
+    assert there(second)
+    expected = told(before, ASKED[1])
+    del before
+    gc.collect()
+    assert told(same, ASKED[1]) == expected  # somebody still reads in it
+    del same
+    assert eventually(lambda: not there(first))
+    assert told(after, ASKED[1]) == told(indexes.open("village"), ASKED[1])
+    assert there(second)
+    del after
+    assert eventually(lambda: not there(second))
+    assert not processes(root)
 
 
 @pytest.mark.slow
