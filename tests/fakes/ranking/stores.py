@@ -25,7 +25,7 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import FieldCounts
 
 STORES = ("edge", "shards", "client", "server")  # the client imitates a server in memory
-REAL = ("edge", "server") if os.environ.get("QDRANT_URL") else ("edge",)
+REAL = ("edge", "server")
 
 
 def in_memory(folder: Path) -> Path:
