@@ -24,6 +24,7 @@ import numpy as np
 from indexes.cli.terminal import guarded
 from indexes.sources import registry
 from indexes.store.atomic import replacing
+from indexes.store.manifest import machine
 from indexes.store.paths import builtin
 from rag.errors import PandectError
 from rag.retrieval.base import Mask
@@ -45,6 +46,7 @@ from training.benchmark import (
     update,
 )
 from training.benchmark.timing import mebibytes, milliseconds
+from training.eval.report import commit
 from training.pages.serving import served
 from training.pages.speed import BROWSERS, chromium
 
@@ -82,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "--qdrant INDEX",
             lambda: qdrant.measure(parsed.qdrant, parsed.articles, parsed.output, say, typed, parsed.shards),
         ),
-        "counting": ("--counting PATH", lambda: counting.measure(parsed.counting, parsed.sizes[0], _say)),
+        "counting": ("--counting PATH", lambda: _counting(parsed, typed)),
         "growth": ("--growth PATH", lambda: _grow(parsed, typed)),
     }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
@@ -119,15 +121,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     help_text = "--qdrant builds law at a PATH that is made so large, and compares that"
     top.add_argument("--articles", type=int, metavar="N", help=help_text)
     top.add_argument("--vectors", default="flat", help="of the indexes that --growth builds")
-    output_help = "where --peers, --growth or --qdrant writes its figures as JSON, --flame its drawing as SVG"
+    output_help = "JSON that --peers, --growth, --qdrant or --counting writes, SVG that --flame draws"
     top.add_argument("--output", type=Path, metavar="FILE", help=output_help)
     parsed = top.parse_args(arguments)
     wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name) not in (None, False)]
     if not wanted:
         top.error(f"nothing to measure: give one of {', '.join(option for option, _ in ways.values())}")
-    ways_out = (parsed.peers, parsed.growth, parsed.qdrant, parsed.flame)
+    ways_out = (parsed.peers, parsed.growth, parsed.qdrant, parsed.counting, parsed.flame)
     if parsed.output is not None and ways_out == (None,) * len(ways_out):
-        top.error("--output is of --peers, --growth, --qdrant and --flame: give one of them")
+        top.error("--output is of --peers, --growth, --qdrant, --counting and --flame: give one of them")
     if parsed.flame is not None and parsed.output is None:
         top.error("--flame draws into a file: give --output FILE.svg")
     try:
@@ -188,6 +190,22 @@ def _lexical(path: Path) -> None:
     _say(f"BM25 question, median of {len(times)}", float(np.median(times)), "ms")
     _say("BM25 question, 95th percentile", float(np.quantile(times, 0.95)), "ms")
     _say("peak memory of this process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB")
+
+
+def _counting(parsed: argparse.Namespace, typed: str) -> None:
+    figures: list[tuple[str, float, str]] = []
+
+    def say(what: str, value: float, unit: str) -> None:
+        _say(what, value, unit)
+        figures.append((what.strip(), value, unit))
+
+    counting.measure(parsed.counting, parsed.sizes[0], say)
+    if parsed.output is not None:
+        made = {
+            "kind": "counting", "command": typed, "commit": commit(), "machine": machine(), "figures": figures
+        }  # fmt: skip
+        with replacing(parsed.output) as part:
+            part.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
 
 
 def _grow(parsed: argparse.Namespace, typed: str) -> bool:
