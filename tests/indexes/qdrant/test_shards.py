@@ -99,7 +99,7 @@ def mapped(pids: Iterable[int], collection: str) -> bool:
 
 
 def eventually(is_so: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not is_so() and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.05)
@@ -245,7 +245,7 @@ def test_under_load_and_kills_answers_are_right_or_say_what_is_missing(
     assert killed > 3
     assert right[0] > 10
     assert partial[0] > 0
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while told(sharded, ASKED[1]) != expected[ASKED[1]]:
         assert time.monotonic() < deadline, "the shards did not come back"
 
