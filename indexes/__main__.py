@@ -313,6 +313,7 @@ COMMANDS: Mapping[str, grammar.Command] = {
     "audit": _audit,
     "verify": _verify,
     "bridge": _bridge,
+    "postgres": lambda parsed: _print(qdrant.qdrant(parsed)),
     "qdrant": lambda parsed: _print(qdrant.qdrant(parsed)),
     "remove": _remove,
     "serve": serve,

@@ -155,6 +155,11 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
         "each with its probability and how it is known.",
         "of the index, or its path, or builtin",
     ),
+    "postgres": (
+        "bring an index into PostgreSQL with pgvector, and its versions into use there",
+        "PANDECT_INDEX=postgres://HOST:PORT/DATABASE/NAME opens it (docs/host.md#past-one-machine).",
+        None,
+    ),
     "qdrant": (
         "bring an index into a Qdrant vector store, and its versions into use there",
         "PANDECT_INDEX=qdrant://HOST:PORT/NAME opens it from there (docs/host.md#past-one-machine).",
@@ -236,7 +241,9 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     _file(of["verify"], "receipt", "the file")
     of["verify"].add_argument("--index", help="name or path; else the one that the receipt names")
     of["bridge"].add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
-    _qdrant(of["qdrant"])
+    _store(of["postgres"], "postgres://HOST:PORT/DATABASE")
+    qdrant = "qdrant://HOST:PORT, qdrant+https://HOST:PORT, qdrant+edge:///FOLDER or qdrant+shards://4/FOLDER"
+    _store(of["qdrant"], qdrant)
     of["remove"].add_argument("name", nargs="?")
     _flag(of["remove"], "--downloads", "remove what imports fetched and unpacked; corpora and indexes stay")
     of["serve"].add_argument("--host", default="127.0.0.1", help="the address to listen on: %(default)s")
@@ -289,7 +296,7 @@ def _feedback(add: argparse.ArgumentParser) -> None:
         _file(each, "--file", "where it is kept; else PANDECT_FEEDBACK")
 
 
-def _qdrant(add: argparse.ArgumentParser) -> None:
+def _store(add: argparse.ArgumentParser, addresses: str) -> None:
     what = add.add_subparsers(dest="what", required=True, metavar="WHAT", title="what to do")
     new = what.add_parser(
         "upload", help="bring the version in use there, and into use there when it is whole"
@@ -298,8 +305,7 @@ def _qdrant(add: argparse.ArgumentParser) -> None:
     status = what.add_parser("status", help="list the versions that are there; a star marks the one in use")
     for each in (new, back, status):
         each.add_argument("name", help=f"{_INDEX}, or {paths.BUILTIN}")
-        place = "the store: qdrant://HOST:PORT, qdrant+https://HOST:PORT, qdrant+edge:///FOLDER or qdrant+shards://4/FOLDER"
-        each.add_argument("--to", required=True, metavar="ADDRESS", help=place)
+        each.add_argument("--to", required=True, metavar="ADDRESS", help=f"the store: {addresses}")
     back.add_argument("version", nargs="?", help="how its name begins; else the one before")
     _keep(new)
 

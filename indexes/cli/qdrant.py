@@ -1,4 +1,4 @@
-"""`python -m indexes qdrant`: bring an index into a vector store, and its versions into use there."""
+"""`python -m indexes qdrant` and `postgres`: bring an index into a store, and its versions into use there."""
 
 from __future__ import annotations
 

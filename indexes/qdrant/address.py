@@ -9,13 +9,14 @@ from weakref import WeakValueDictionary
 
 from indexes.qdrant import engines
 from indexes.qdrant.engines import EDGE, GRAMMAR, SERVERS, VectorStore, refuse_password
+from indexes.qdrant.postgres import POSTGRES, PostgresStore
 from indexes.qdrant.shards import SHARDS, ShardedStore
 from rag.errors import BadInput
 
 
 def is_address(name: object) -> bool:
     """Tell whether what names an index is an address of a store."""
-    return isinstance(name, str) and name.partition("://")[0] in (EDGE, SHARDS, *SERVERS)
+    return isinstance(name, str) and name.partition("://")[0] in (EDGE, SHARDS, *SERVERS, *POSTGRES)
 
 
 def connect(address: str) -> VectorStore:
@@ -30,7 +31,7 @@ def connect(address: str) -> VectorStore:
     refuse_password(address)
     scheme, _, rest = address.partition("://")
     count, slash, folder = rest.partition("/")
-    if scheme in SERVERS:
+    if scheme in (*SERVERS, *POSTGRES):
         return _server(address)
     with _connecting:
         if (store := _stores.get(address)) is None:
@@ -46,7 +47,11 @@ def connect(address: str) -> VectorStore:
 
 _stores: WeakValueDictionary[str, VectorStore] = WeakValueDictionary()
 _connecting = threading.Lock()
-_server = lru_cache(maxsize=8)(engines.connect)  # its connections are no burden to keep
+
+
+@lru_cache(maxsize=8)  # its connections are no burden to keep
+def _server(address: str) -> VectorStore:
+    return PostgresStore(address) if address.startswith(POSTGRES) else engines.connect(address)
 
 
 def parse_address(address: str) -> tuple[VectorStore, str]:

@@ -138,13 +138,14 @@ def connect(address: str) -> VectorStore:
 
 def refuse_password(address: str) -> None:
     """Raise BadInput, which does not repeat it, for an address that may hold a password."""
-    if "@" in address:
-        raise BadInput("the address of a store holds no name or password: set PANDECT_QDRANT_KEY")
+    if "@" in address or "password=" in address:
+        cure = "set PANDECT_QDRANT_KEY, or PGUSER and PGPASSWORD"
+        raise BadInput(f"the address of a store holds no name or password: {cure}")
 
 
 GRAMMAR = (
-    "give qdrant://HOST:PORT, qdrant+https://HOST:PORT, qdrant+edge:///FOLDER or qdrant+shards://4/FOLDER, "
-    "then /NAME to open one"
+    "give qdrant://HOST:PORT, qdrant+https://HOST:PORT, qdrant+edge:///FOLDER, qdrant+shards://4/FOLDER or "
+    "postgres://HOST:PORT/DATABASE, then /NAME to open one"
 )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from indexes.qdrant.address import is_address, parse_address
 from indexes.qdrant.engines import SERVERS
+from indexes.qdrant.postgres import POSTGRES
 from indexes.store.atomic import CURRENT
 from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_clone
 
@@ -126,9 +127,9 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     """Return the folder of an index's version in use, and the command that builds it again.
 
     A string with a slash is the path of an index folder, another one a name under PANDECT_HOME or
-    "builtin"; one that begins with qdrant is the address of a store and, after the last slash, such a name:
-    then the version is the one in use there, whose folder must be here too. None takes PANDECT_INDEX, and the
-    builtin one where that is not set.
+    "builtin"; one that begins with qdrant or postgres is the address of a store and, after the last slash,
+    such a name: then the version is the one in use there, whose folder must be here too. None takes
+    PANDECT_INDEX, and the builtin one where that is not set.
 
     Raises:
         MissingIndex, DamagedIndex: there is none, or the file that names the version cannot be read.
@@ -160,7 +161,8 @@ def version_file(version: Path, what: str) -> Path:
 def _in_store(address: str) -> tuple[Path, str]:
     store, name = parse_address(address)
     collection, place = store.aliases().get(name), address.rpartition("/")[0]
-    cure = command(f"qdrant upload {name} --to {place}")
+    kind = "postgres" if place.startswith(POSTGRES) else "qdrant"
+    cure = command(f"{kind} upload {name} --to {place}")
     if collection is None:
         raise MissingIndex(f"{place} has no index named {name!r}: run {cure}")
     if not collection.startswith(f"{name}."):
@@ -190,7 +192,7 @@ def current_version(name_or_path: str | Path | None = None) -> str | None:
     longer than two to say is as good as none, and is asked once at a time.
     """
     address = str(name_or_path or os.environ.get("PANDECT_INDEX"))
-    if address.partition("://")[0] not in SERVERS:
+    if address.partition("://")[0] not in (*SERVERS, *POSTGRES):
         return _version(name_or_path)
     with _asking:
         now = time.monotonic()

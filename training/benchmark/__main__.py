@@ -82,7 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "page": ("--page", _page),
         "qdrant": (
             "--qdrant INDEX",
-            lambda: qdrant.measure(parsed.qdrant, parsed.articles, parsed.output, say, typed, parsed.shards),
+            lambda: qdrant.measure(
+                parsed.qdrant, parsed.articles, parsed.output, say, typed, parsed.shards, parsed.to
+            ),
         ),
         "counting": ("--counting PATH", lambda: _counting(parsed, typed)),
         "growth": ("--growth PATH", lambda: _grow(parsed, typed)),
@@ -118,6 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     help_text = "indexes in this process beside the same in a vector store, which must say the same"
     top.add_argument("--qdrant", nargs="+", metavar="INDEX", help=help_text)
     top.add_argument("--shards", type=int, metavar="N", help="processes of --qdrant, each with a part")
+    help_text = "the store of --qdrant, such as postgres://HOST/DATABASE; else Qdrant's engine in a process"
+    top.add_argument("--to", metavar="ADDRESS", help=help_text)
     help_text = "--qdrant builds law at a PATH that is made so large, and compares that"
     top.add_argument("--articles", type=int, metavar="N", help=help_text)
     top.add_argument("--vectors", default="flat", help="of the indexes that --growth builds")

@@ -67,10 +67,12 @@ def measure(
     say: Callable[[str], object],
     command: str,
     shards: int | None = None,
+    to: str | None = None,
 ) -> None:
     """Say a table for each index, or for law at a path that is grown to so many articles and built.
 
-    The store is Qdrant's engine in the process that asks, or in as many processes as there are `shards`.
+    The store is the one at the address `to`, where the index stays; else Qdrant's engine in the process that
+    asks, or in as many processes as there are `shards`.
 
     Raises:
         RankingDiffers: an answer from the store is another one; the figures are written all the same.
@@ -83,7 +85,7 @@ def measure(
             if articles is not None:
                 index, questions = _grown(Path(name), articles, Path(scratch))
             asked = questions or read_questions(index, QUESTIONS)
-            law = _compared(index, asked, Path(scratch), say, shards)
+            law = _compared(index, asked, Path(scratch), say, shards, to)
         laws.append(law)
         differences += law["differing_answers"] + law["differing_lists"]
     if output is not None:
@@ -103,11 +105,13 @@ def _grown(path: Path, articles: int, scratch: Path) -> tuple[str, list[str]]:
 
 
 def _compared(
-    index: str, questions: Sequence[str], scratch: Path, say: Callable[[str], object], shards: int | None
-) -> Mapping[str, Any]:
+    index: str, questions: Sequence[str], scratch: Path, say: Callable[[str], object],
+    shards: int | None, to: str | None,
+) -> Mapping[str, Any]:  # fmt: skip
     folder, cure = locate(index)
     engine = f"{SHARDS}://{shards}" if shards else f"{EDGE}://"
-    manifest, address = read(folder, cure), f"{engine}{scratch / 'store'}"
+    manifest, address = read(folder, cure), to or f"{engine}{scratch / 'store'}"
+    name = to.partition("://")[0] if to else f"{shards} shards" if shards else "qdrant-edge"
 
     def bring() -> list[Act]:
         upload(folder, manifest, cure, connect(address))
@@ -123,7 +127,7 @@ def _compared(
     )
     n = len(questions)
     law: dict[str, Any] = {"name": manifest.name, "articles": manifest.corpus["articles"], "questions": n}
-    for way, cost in (("this process", here), (f"{shards} shards" if shards else "qdrant-edge", there)):
+    for way, cost in (("this process", here), (name, there)):
         law[way] = figures = _figures(cost, n)
         ms = [f"{figures[key]:.1f} ms" for key in ("p50_ms", "p95_ms", "wall_p50_ms", "wall_p95_ms")]
         cells = (f"{figures['ready_s']:.1f} s", f"{figures['grown_bytes'] / 1e6:,.0f} MB", *ms)
@@ -144,7 +148,7 @@ def _compared(
     }
     say(
         f"\n{law['name']}: {seconds:.0f} s to upload, {brought.grown / 1e6:,.0f} MB of memory, "
-        f"{size / 1e6:,.0f} MB on disk; "
+        f"{size / 1e6:,.0f} MB on disk{' here' * bool(to)}; "
         f"{law['differing_answers']} of {n} first {FIRST} and {law['differing_lists']} of {n} pairs of "
         f"{DEPTH:,} differ. The store's own sums are off by {law['store_alone_off']:.1e} at most; by them "
         f"alone {law['store_alone_same']} of {len(sums)} lists of words would begin with the same {FIRST}"

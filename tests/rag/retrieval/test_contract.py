@@ -222,7 +222,10 @@ MAKERS: dict[str, Make] = {
 }
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) if "shards" in name else name for name in MAKERS]
+BY_PROCESSES = ("shards", "postgres")
+SLOW = [
+    pytest.param(name, marks=pytest.mark.slow) if name.endswith(BY_PROCESSES) else name for name in MAKERS
+]
 
 
 @pytest.fixture(scope="module", params=SLOW, ids=lambda name: name.replace(" ", "-"))
