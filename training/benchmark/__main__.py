@@ -35,6 +35,7 @@ from rag.types import ArticleOrder
 from training.benchmark import (
     asking,
     counting,
+    efficiency,
     encoder,
     flame,
     fusion,
@@ -88,6 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ),
         "counting": ("--counting PATH", lambda: _counting(parsed, typed)),
         "growth": ("--growth PATH", lambda: _grow(parsed, typed)),
+        "efficiency": (
+            "--efficiency PATH",
+            lambda: efficiency.measure(parsed.efficiency, parsed.output, say, typed),
+        ),
     }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
     flag = partial(top.add_argument, action="store_true")
@@ -115,6 +120,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--growth",
         help="law that is made larger: built, opened and asked; 1 if a million articles cost too much",
     )
+    law(
+        "--efficiency",
+        help="law with questions: bytes, times, operations, memory and cost of each way to search",
+    )
     sizes_help = "of --growth; the first, of --counting"
     top.add_argument("--sizes", type=int, nargs="+", default=growth.SIZES, metavar="N", help=sizes_help)
     help_text = "indexes in this process beside the same in a vector store, which must say the same"
@@ -125,15 +134,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     help_text = "--qdrant builds law at a PATH that is made so large, and compares that"
     top.add_argument("--articles", type=int, metavar="N", help=help_text)
     top.add_argument("--vectors", default="flat", help="of the indexes that --growth builds")
-    output_help = "JSON that --peers, --growth, --qdrant or --counting writes, SVG that --flame draws"
+    output_help = "JSON that --peers, --growth, --qdrant, --counting, --efficiency write, SVG of --flame"
     top.add_argument("--output", type=Path, metavar="FILE", help=output_help)
     parsed = top.parse_args(arguments)
     wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name) not in (None, False)]
     if not wanted:
         top.error(f"nothing to measure: give one of {', '.join(option for option, _ in ways.values())}")
-    ways_out = (parsed.peers, parsed.growth, parsed.qdrant, parsed.counting, parsed.flame)
+    ways_out = (
+        parsed.peers, parsed.growth, parsed.qdrant, parsed.counting, parsed.efficiency, parsed.flame,
+    )  # fmt: skip
     if parsed.output is not None and ways_out == (None,) * len(ways_out):
-        top.error("--output is of --peers, --growth, --qdrant, --counting and --flame: give one of them")
+        writers = "--peers, --growth, --qdrant, --counting, --efficiency and --flame"
+        top.error(f"--output is of {writers}: give one of them")
     if parsed.flame is not None and parsed.output is None:
         top.error("--flame draws into a file: give --output FILE.svg")
     try:

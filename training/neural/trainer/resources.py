@@ -53,11 +53,15 @@ class Hardware:
             name, power = f"{processes} x {board}", float((rated or UNKNOWN_BOARD) * processes)
             source = "rated power of the board" if rated else f"assumed: {UNKNOWN_BOARD} W a board"
         else:
-            cores = min(torch.get_num_threads() * processes, os.cpu_count() or 1)
-            processor = _read_field(_CPU, "model name") or platform.processor() or platform.machine()
-            name, power = f"{cores} cores of {processor}", float(CORE * cores)
-            source = f"assumed: {CORE} W a core in use"
+            of = cls.processor(min(torch.get_num_threads() * processes, os.cpu_count() or 1))
+            name, power, source = of.name, of.watts, of.watts_from
         return cls(name, power, source) if watts is None else cls(name, watts, "given with --watts")
+
+    @classmethod
+    def processor(cls, cores: int) -> Hardware:
+        """Return so many cores of this machine's processor."""
+        processor = _read_field(_CPU, "model name") or platform.processor() or platform.machine()
+        return cls(f"{cores} cores of {processor}", float(CORE * cores), f"assumed: {CORE} W a core in use")
 
 
 def cost(hours: float, hardware: Hardware) -> dict[str, object]:

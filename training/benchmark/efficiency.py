@@ -1,0 +1,245 @@
+"""What a way to search costs: bytes, milliseconds, floating-point operations, memory, hours and kWh.
+
+Law is imported with the questions of four folds of five, an index is built of it step by step, as a host
+would, and after each step the ways to search that it then has are asked the questions of the fifth, each in a
+process of its own: that opens the index, asks one at a time, and then in batches.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexes.corpus.corpus import to_learn_from, write
+from indexes.corpus.folds import folds, pick
+from indexes.sources import registry
+from indexes.store.atomic import replacing
+from indexes.store.manifest import machine
+from rag.engine.engine import Engine
+from rag.engine.result import Mode
+from rag.errors import BadInput
+from rag.retrieval.hybrid import DEPTH
+from rag.types import Question, Ranking
+from training.benchmark.growth import NAME, run_python
+from training.eval.metrics import per_question
+from training.eval.report import head as provenance
+from training.eval.system_names import EXPANDED_BM25
+from training.neural.trainer.resources import Hardware, cost, peak_memory
+from training.tables.efficiency import COLUMNS, cells
+from training.tables.markdown import head, row
+
+KIND = "efficiency"
+FOLDS, SEED = 5, 42
+K = 100  # articles of a ranking
+BATCH = 32  # questions that are asked together
+MEASURES = ("R@10", "R@100", "MRR@10")
+LEARNED_FROM = 100  # questions to learn from, below which no learned fusion is fitted
+_WORDS, _MEANING = ("bm25", "bridge"), ("encoder", "vectors.faiss", "vectors.int8.npy")
+# what each way to search reads of an index, and the mode of a search that it is
+_PARTS: Mapping[str, tuple[Mode, tuple[str, ...]]] = {
+    EXPANDED_BM25: ("keyword", _WORDS),
+    "dense": ("meaning", _MEANING),
+    "hybrid": ("hybrid", (*_WORDS, *_MEANING)),
+    "learned": ("hybrid", (*_WORDS, *_MEANING, "learned", "graph")),
+}
+
+
+# --- floating-point operations of a question, by the formulas of Louis et al. 2025 ("Know When to Fuse") ---
+
+
+def bm25_flops(question: float, articles: int) -> float:
+    """Return 4 |q| |C|: a sum over all articles, of which an inverted index does a part."""
+    return 4 * question * articles
+
+
+def forward_flops(layers: int, width: int, inner: int, tokens: float) -> float:
+    """Return those of one pass of n tokens through a transformer's layers: its matrix products.
+
+    Of each token 2 (4 d² + 2 d f), for four projections and two layers in between; and 4 n² d for queries
+    times keys and weights times values. Embeddings are looked up, and cost none.
+    """
+    return layers * tokens * (2 * (4 * width**2 + 2 * width * inner) + 4 * tokens * width)
+
+
+def static_forward_flops(question: float, width: int) -> float:
+    """Return those of a static encoder: |q| vectors, each times its weight, added up and normalised."""
+    return 2 * question * width + 3 * width
+
+
+def dense_flops(forward: float, width: int, articles: int) -> float:
+    """Return C_FW + (2 d - 1) |C|: a pass, and a product with every article's vector."""
+    return forward + (2 * width - 1) * articles
+
+
+def splade_flops(forward: float, terms: float = 178, postings: float = 378) -> float:
+    """Return C_FW + 2 t p of t active terms of a question and lists of p articles."""
+    return forward + 2 * terms * postings
+
+
+def colbert_flops(forward: float, width: int, question: float, article: float, articles: int) -> float:
+    """Return C_FW + |q| (2 d |a| + |a| + 1) |C|; the paper prints |q|², which its 2.6e11 matches."""
+    return forward + question * (2 * width * article + article + 1) * articles
+
+
+def cross_encoder_flops(forward: float, candidates: int = 1000) -> float:
+    """Return those of as many passes as there are candidates."""
+    return candidates * forward
+
+
+def search_flops(engine: Engine, name: str, questions: Sequence[str]) -> float:
+    """Return those of a question to an index, by the formulas above; the mean over questions.
+
+    A question's terms are its own and those that it is expanded by. A learned fusion adds what its trees and
+    networks do with each candidate, a comparison as one; what its features take is not counted.
+    """
+    searcher, n = engine.searcher, len(engine.articles)
+    terms = [len(engine.analyser.terms(text)) for text in questions]
+    more = [len(searcher.expanded.used(text)) if searcher.expanded else 0 for text in questions]
+    total = 0.0
+    if name != "dense":
+        total += bm25_flops(float(np.mean(terms) + np.mean(more)), n)
+    if name != EXPANDED_BM25 and searcher.meaning is not None:
+        width = searcher.meaning.encoder.dim
+        total += dense_flops(static_forward_flops(float(np.mean(terms)), width), width, n)
+    if name == "learned" and searcher.learned is not None:
+        ranker = searcher.learned.ranker
+        weights = sum(layer.size for network in ranker.networks for layer in network.weights)
+        depth = sum(np.log2(max(len(tree.value), 2)) for tree in ranker.trees.trees)
+        total += DEPTH * (depth + 2 * weights)
+    return total
+
+
+# --- the run ---
+
+
+def measure(path: Path, output: Path | None, say: Callable[[str], object], command: str) -> None:
+    """Say a table of the ways to search law at a path, and write it as JSON, after each as it is measured.
+
+    Raises:
+        BadInput: the law cannot be read, or has too few questions with an answer for five folds.
+    """
+    corpus = registry.law(path)
+    gold = to_learn_from(corpus.questions)
+    if len(gold) < FOLDS:
+        raise BadInput(f"{path}: {len(gold)} questions with an answer, of which no {FOLDS} folds can be made")
+    fold = folds(len(gold), FOLDS, SEED)[0]
+    held, learn = pick(gold, fold.held), pick(gold, fold.learn)
+    text_bytes = sum(len(" ".join((a.code, *a.headings, a.text)).encode()) for a in corpus.articles)
+    record: dict[str, Any] = {
+        "kind": KIND,
+        **provenance(corpus, command=[command], questions=len(held), unanswerable=0, seed=SEED),
+        "machine": machine(),
+        "threads": "one",
+        "learnt_from": f"{len(learn)} questions of the other folds",
+        "text_bytes": text_bytes,
+        "batch": BATCH,
+        "k": K,
+        "systems": {},
+    }
+    say("\n".join(head(COLUMNS)))
+    with tempfile.TemporaryDirectory() as scratch:
+        home, law = Path(scratch) / "home", Path(scratch) / "law"
+        write(replace(corpus, card=replace(corpus.card, name=NAME), questions=tuple(learn)), law)
+        spent = _Spent()
+        for step, names in _steps(law, len(learn)):
+            spent.run(home, step)
+            for name in names:
+                system = _measured(home, name, held, text_bytes)
+                record["systems"][name] = system | {"training": spent.cost()}
+                say(row(cells(name, record["systems"][name])))
+                if output is not None:
+                    with replacing(output) as part:
+                        text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+                        part.write_text(text, encoding="utf-8")
+
+
+def _steps(law: Path, learn: int) -> list[tuple[list[str], tuple[str, ...]]]:
+    """Return commands, each with the ways to search that an index has after it."""
+    index = ["-m", "indexes"]
+    steps: list[tuple[list[str], tuple[str, ...]]] = [
+        ([*index, "import", str(law), "--name", NAME, "--build", "--encoder", "none"], (EXPANDED_BM25,)),
+        ([*index, "build", NAME, "--encoder", "fit"], ("dense", "hybrid")),
+    ]
+    if learn >= LEARNED_FROM:
+        steps.append((["-m", "training.train", "fusion", NAME, "--always"], ("learned",)))
+    return steps
+
+
+class _Spent:
+    """What the steps to an index took so far."""
+
+    def __init__(self) -> None:
+        self.wall = self.cores = 0.0  # seconds, by the clock and of cores
+
+    def run(self, home: Path, step: Sequence[str]) -> None:
+        begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        run_python(home, step)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.wall += time.perf_counter() - begun
+        self.cores += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def cost(self) -> dict[str, object]:
+        """Return core-hours, and what a core that works all the time draws."""
+        return {**cost(self.cores / 3600, Hardware.processor(1)), "clock_hours": self.wall / 3600}
+
+
+def _measured(home: Path, name: str, held: Sequence[Question], text_bytes: int) -> dict[str, Any]:
+    """Ask an index in one of its ways, in a process of its own, and weigh what that reads of it."""
+    asked = json.dumps([q.text for q in held])
+    said, _ = run_python(home, ["-m", __name__, name], asked)
+    found = json.loads(said)
+    [pointer] = (home / "indexes" / NAME).glob("CURRENT")
+    version = pointer.parent / pointer.read_text(encoding="utf-8").strip()
+    parts = [version / part for part in _PARTS[name][1]]
+    files = [file for part in parts for file in (part.rglob("*") if part.is_dir() else [part])]
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    rankings = found.pop("rankings")
+    run = {q.id: Ranking.of((id_, 1.0) for id_ in ids) for q, ids in zip(held, rankings, strict=True)}
+    values = per_question({q.id: frozenset(q.article_ids) for q in held}, run, MEASURES)
+    quality = {measure: float(value.mean()) for measure, value in values.items()}
+    return {"measures": quality, "index_bytes": size, "ratio": size / text_bytes, **found}
+
+
+def answer(name: str, questions: Sequence[str]) -> dict[str, Any]:
+    """Open the index in this process, ask one at a time and then in batches; return what that took."""
+    from indexes.store.open_index import open_index
+
+    engine = open_index(NAME)
+    mode = _PARTS[name][0]
+    searcher = engine.searcher
+    found = searcher.retriever(mode, searcher.expansion(mode))
+    found.search_parts(questions[:1], K)  # what happens once is not timed with the others
+    wall, cores, rankings = [], [], []
+    for question in questions:
+        begun, used = time.perf_counter(), time.process_time()
+        [(ranking, _)] = found.search_parts([question], K)
+        cores.append((time.process_time() - used) * 1000)
+        wall.append((time.perf_counter() - begun) * 1000)
+        rankings.append(ranking.ids)
+    begun, used = time.perf_counter(), time.process_time()
+    for start in range(0, len(questions), BATCH):
+        found.search_parts(questions[start : start + BATCH], K)
+    took, worked = time.perf_counter() - begun, time.process_time() - used
+    at = (0.5, 0.95, 0.99)
+    return {
+        "ms": np.quantile(wall, at).tolist(),
+        "core_ms": np.quantile(cores, at).tolist(),
+        "per_second": len(questions) / took,
+        "per_core_second": len(questions) / worked,
+        "flops": search_flops(engine, name, questions),
+        "peak_bytes": peak_memory(),
+        "rankings": rankings,
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(answer(sys.argv[1], json.load(sys.stdin))))
