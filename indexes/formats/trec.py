@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,7 @@ from indexes.formats.csv import words
 from indexes.formats.jsonl import write_lines
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
-from rag.types import Run
+from rag.types import Ranking, Run
 
 BEIR_HEADER = ("query-id", "corpus-id", "score")
 
@@ -73,6 +74,38 @@ def write_run(path: Path, run: Run, name: str = "pandect") -> None:
     ranked = ((question, n, hit) for question, hits in run.items() for n, hit in enumerate(hits, 1))
     rows = (f"{fit(q)}\tQ0\t{fit(hit.article_id)}\t{n}\t{-n}\t{fit(name)}\n" for q, n, hit in ranked)
     write_lines(path, (row.encode() for row in rows))
+
+
+def read_run(path: Path) -> dict[str, Ranking]:
+    """Read a run of six columns, whoever wrote it: question id -> ranking, by score and then by id.
+
+    What it calls the rank is not looked at, as no tool of TREC does; blanks in ids it cannot have.
+
+    Raises:
+        BadInput: a line has other columns, its score is no number, or an article comes twice; or the file
+            cannot be read.
+    """
+    scores: dict[str, dict[str, float]] = {}
+    try:
+        for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            columns = line.split()
+            if not columns:
+                continue
+            if len(columns) != 6:
+                raise ValueError(
+                    f"line {n} has {len(columns)} columns, not question Q0 article rank score name"
+                )
+            question, _, article, _, score, _ = columns
+            known = scores.setdefault(question, {})
+            if article in known or not math.isfinite(float(score)):
+                raise ValueError(f"line {n}: {article} comes twice, or {score} is no number")
+            known[article] = float(score)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path} is no run of TREC: {error}") from error
+    return {
+        question: Ranking.of(sorted(found.items(), key=lambda hit: (-hit[1], hit[0])))
+        for question, found in scores.items()
+    }
 
 
 def fit(id_: str, *, tabs: bool = False) -> str:

@@ -23,6 +23,7 @@ _STYLE = (
     ".mark{stroke:#e0a545}.said{fill:#e9b765}.dot{fill:#a9dbe8}}"
 )
 Anchor = Literal["start", "middle", "end"]
+Shape = Literal["circle", "square", "diamond", "triangle"]
 
 
 # what XML cannot hold, with which no program opens the file, and what turns the direction of writing
@@ -92,6 +93,21 @@ class Figure:
             f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{escape(tooltip)}</title>'
             "</circle>"
         )
+
+    def marker(
+        self, x: float, y: float, radius: float, shape: Shape, tooltip: str, *, filled: bool = True
+    ) -> None:
+        """Draw a mark whose shape tells as much as its colour, full or as an outline, with what it says."""
+        r, w = f"{radius:.1f}", f"{1.2 * radius:.1f}"
+        left, up = f"{x - radius:.1f}", f"{y - radius:.1f}"
+        path = {
+            "circle": f"M{left} {y:.1f}a{r} {r} 0 1 0 {2 * radius:.1f} 0a{r} {r} 0 1 0 {-2 * radius:.1f} 0z",
+            "square": f"M{left} {up}h{2 * radius:.1f}v{2 * radius:.1f}h{-2 * radius:.1f}z",
+            "diamond": f"M{x - 1.2 * radius:.1f} {y:.1f}l{w} -{w}l{w} {w}l-{w} {w}z",
+            "triangle": f"M{x:.1f} {y - 1.2 * radius:.1f}l{w} {2.2 * radius:.1f}h{-2.4 * radius:.1f}z",
+        }[shape]
+        style = 'class="strong"' if filled else 'class="mark" fill="none" stroke-width="2"'
+        self._parts.append(f'<path {style} d="{path}"><title>{escape(tooltip)}</title></path>')
 
     def line(
         self, start: tuple[float, float], end: tuple[float, float], kind: str = "grid", dash: str = ""

@@ -2,7 +2,8 @@
 
 Law is imported with the questions of four folds of five, an index is built of it step by step, as a host
 would, and after each step the ways to search that it then has are asked the questions of the fifth, each in a
-process of its own: that opens the index, asks one at a time, and then in batches.
+process of its own: that opens the index, asks one at a time, and then in batches. Of the index that ships,
+which is built already, all is measured but what it took to build.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from indexes.corpus.corpus import to_learn_from, write
+from indexes.builtin_corpus import read_test_questions
+from indexes.corpus.corpus import read, to_learn_from, write
 from indexes.corpus.folds import folds, pick
 from indexes.sources import registry
 from indexes.store.atomic import replacing
-from indexes.store.manifest import machine
+from indexes.store.open_index import open_index
+from indexes.store.paths import BUILTIN, builtin, locate
 from rag.engine.engine import Engine
 from rag.engine.result import Mode
 from rag.errors import BadInput
@@ -38,6 +41,7 @@ from training.tables.efficiency import COLUMNS, cells
 from training.tables.markdown import head, row
 
 KIND = "efficiency"
+_CHILD = f"from {__name__} import _answer_parent; _answer_parent()"
 FOLDS, SEED = 5, 42
 K = 100  # articles of a ranking
 BATCH = 32  # questions that are asked together
@@ -124,22 +128,25 @@ def search_flops(engine: Engine, name: str, questions: Sequence[str]) -> float:
 def measure(path: Path, output: Path | None, say: Callable[[str], object], command: str) -> None:
     """Say a table of the ways to search law at a path, and write it as JSON, after each as it is measured.
 
+    "builtin" is the index that ships, which is asked its test questions.
+
     Raises:
         BadInput: the law cannot be read, or has too few questions with an answer for five folds.
     """
-    corpus = registry.law(path)
-    gold = to_learn_from(corpus.questions)
+    ships = str(path) == BUILTIN
+    corpus = read(builtin() / "corpus") if ships else registry.law(path)
+    of_what_ships = (q for q in read_test_questions(builtin()) if q.split == "test" and q.article_ids)
+    gold = list(of_what_ships) if ships else to_learn_from(corpus.questions)
     if len(gold) < FOLDS:
         raise BadInput(f"{path}: {len(gold)} questions with an answer, of which no {FOLDS} folds can be made")
     fold = folds(len(gold), FOLDS, SEED)[0]
-    held, learn = pick(gold, fold.held), pick(gold, fold.learn)
+    held, learn = (gold, []) if ships else (pick(gold, fold.held), pick(gold, fold.learn))
     text_bytes = sum(len(" ".join((a.code, *a.headings, a.text)).encode()) for a in corpus.articles)
+    learnt = len(corpus.questions) if ships else len(learn)
     record: dict[str, Any] = {
         "kind": KIND,
         **provenance(corpus, command=[command], questions=len(held), unanswerable=0, seed=SEED),
-        "machine": machine(),
-        "threads": "one",
-        "learnt_from": f"{len(learn)} questions of the other folds",
+        "learnt_from": f"{learnt} questions, none of those asked",
         "text_bytes": text_bytes,
         "batch": BATCH,
         "k": K,
@@ -148,13 +155,16 @@ def measure(path: Path, output: Path | None, say: Callable[[str], object], comma
     say("\n".join(head(COLUMNS)))
     with tempfile.TemporaryDirectory() as scratch:
         home, law = Path(scratch) / "home", Path(scratch) / "law"
-        write(replace(corpus, card=replace(corpus.card, name=NAME), questions=tuple(learn)), law)
         spent = _Spent()
-        for step, names in _steps(law, len(learn)):
-            spent.run(home, step)
+        if not ships:
+            named = replace(corpus.card, name=NAME)
+            write(replace(corpus, card=named, questions=tuple(learn)), law)
+        for step, names in [([], tuple(_PARTS)[:3])] if ships else _steps(law, learnt):
+            if step:
+                spent.run(home, step)
             for name in names:
-                system = _measured(home, name, held, text_bytes)
-                record["systems"][name] = system | {"training": spent.cost()}
+                system = _measured(home, BUILTIN if ships else NAME, name, held, text_bytes)
+                record["systems"][name] = system | {"training": None if ships else spent.cost()}
                 say(row(cells(name, record["systems"][name])))
                 if output is not None:
                     with replacing(output) as part:
@@ -192,13 +202,12 @@ class _Spent:
         return {**cost(self.cores / 3600, Hardware.processor(1)), "clock_hours": self.wall / 3600}
 
 
-def _measured(home: Path, name: str, held: Sequence[Question], text_bytes: int) -> dict[str, Any]:
+def _measured(home: Path, index: str, name: str, held: Sequence[Question], text_bytes: int) -> dict[str, Any]:
     """Ask an index in one of its ways, in a process of its own, and weigh what that reads of it."""
     asked = json.dumps([q.text for q in held])
-    said, _ = run_python(home, ["-m", __name__, name], asked)
+    said, _ = run_python(home, ["-c", _CHILD, index, name], asked)
     found = json.loads(said)
-    [pointer] = (home / "indexes" / NAME).glob("CURRENT")
-    version = pointer.parent / pointer.read_text(encoding="utf-8").strip()
+    version, _ = locate(index if index == BUILTIN else home / "indexes" / index)
     parts = [version / part for part in _PARTS[name][1]]
     files = [file for part in parts for file in (part.rglob("*") if part.is_dir() else [part])]
     size = sum(file.stat().st_size for file in files if file.is_file())
@@ -209,11 +218,9 @@ def _measured(home: Path, name: str, held: Sequence[Question], text_bytes: int) 
     return {"measures": quality, "index_bytes": size, "ratio": size / text_bytes, **found}
 
 
-def answer(name: str, questions: Sequence[str]) -> dict[str, Any]:
+def answer(index: str, name: str, questions: Sequence[str]) -> dict[str, Any]:
     """Open the index in this process, ask one at a time and then in batches; return what that took."""
-    from indexes.store.open_index import open_index
-
-    engine = open_index(NAME)
+    engine = open_index(index)
     mode = _PARTS[name][0]
     searcher = engine.searcher
     found = searcher.retriever(mode, searcher.expansion(mode))
@@ -241,5 +248,6 @@ def answer(name: str, questions: Sequence[str]) -> dict[str, Any]:
     }
 
 
-if __name__ == "__main__":
-    sys.stdout.write(json.dumps(answer(sys.argv[1], json.load(sys.stdin))))
+def _answer_parent() -> None:
+    """Answer what the process that began this one asks, in JSON."""
+    sys.stdout.write(json.dumps(answer(sys.argv[1], sys.argv[2], json.load(sys.stdin))))

@@ -64,7 +64,7 @@ examples
 files
   articles.jsonl(.gz)   {"id", "code", "article_no", "headings": [..], "text"} a line
   questions.jsonl       {"id", "question", "article_ids": [..]} a line, or "code" and "article_no"
-  --output DIR          metrics.json (fractions), metrics.csv, one TREC run a system
+  --output DIR          metrics.json (fractions), metrics.csv, one TREC run a system, their judgements
 
 systems
   bm25            text, headings and code of each article
@@ -87,6 +87,7 @@ and when named
                   bridge; learned-without:networks is the trees alone
   model:NAME      a retriever that training.train made, of --trained NAME=FOLDER; with folds, the one of
                   FOLDER that has learnt from none of the questions asked
+  run:NAME        what another system found, of --run NAME=FILE in TREC's format
   HOW:SYSTEM      of --rerank: the first articles of SYSTEM in another order, such as
                   model:NAME:rrf:bm25,dense by a trained cross-encoder
   WAY:SYSTEM      SYSTEM ranked by the legislative graph, WAY of siblings references cocited pagerank, its
@@ -172,7 +173,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--repeat-asked", action="store_true", help="read long questions as the page does: what asks, twice")
     add("--no-accents", action="store_true", help="ask the questions without their accents")
-    add("--output", type=Path, help="a new folder for metrics.json, metrics.csv and TREC runs")
+    add("--output", type=Path, help="a new folder for metrics.json, metrics.csv, TREC runs")
     add("--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)")
     add_options(top)
     return top
@@ -252,12 +253,12 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             entry["fusions"] = [{n: choice.to_json() for n, choice in of.fusions.items()} for of in chosen]
         entry["comparisons"] = [c.to_json() for c in comparisons]
         drawn = None
+        qrels = {q.id: frozenset(q.article_ids) for q in test_questions if q.article_ids}
         if parsed.curves:
             runs = {name: result.run for name, result in results.items()}
-            qrels = {q.id: frozenset(q.article_ids) for q in test_questions if q.article_ids}
             title = f"{corpus.card.name}: fusing two systems, R@10 by weight"
             drawn = partial(curves.write, found=curves.measured(runs, qrels), title=title)
-        report.write(parsed.output, results, entry, drawn)
+        report.write(parsed.output, results, entry, drawn, qrels)
         print(f"written: {parsed.output}")
 
 

@@ -17,6 +17,7 @@ from rag.types import Question, Reranker
 from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat
 from training.eval.context import BenchLike, Extra, Extras, FoldContext, RerankMethod
+from training.eval.harness import trec_runs
 from training.eval.pretrained import Say, zero_shot
 from training.eval.system_names import ENCODER, MODEL, RERANKED, parse_rerank
 from training.llm_reranking import Asker, LLMReranker, RerankSettings
@@ -56,6 +57,13 @@ def add_options(top: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=FOLDER",
         help="measure model:NAME, a retriever that python -m training.train made; may be repeated",
+    )
+    top.add_argument_group("other systems' runs").add_argument(
+        "--run",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="measure run:NAME, a run in TREC's format by whatever system; may be repeated",
     )
     add = top.add_argument_group("models that re-rank (docs/measure.md)").add_argument
     add(
@@ -98,6 +106,7 @@ def external_systems(parsed: argparse.Namespace, questions: Sequence[Question], 
         raise BadInput(f"--rerank-depth {depth}: give 1 or more")
     more, pairs = zero_shot(parsed, [q.text for q in questions], say)
     more |= {name: _reranked("bm25", method) for name, method in pairs.items()}
+    more |= {name: Extra(make) for name, make in trec_runs(parsed.run, questions)}
     trained = Models.read(parsed.trained, questions, parsed.device)
     more |= {f"{MODEL}{name}": _of_model(trained, name) for name in trained.names}
     yes_no = cache(partial(_yes_no, parsed, questions))

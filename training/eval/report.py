@@ -9,20 +9,22 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from indexes.corpus.corpus import Corpus, appearing
-from indexes.formats.trec import write_run
+from indexes.formats.trec import write_qrels, write_run
 from indexes.sources.source import read_adjacent_card
+from indexes.store.manifest import machine
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import licence_of, provenance
 from rag.engine.engine import Engine
-from rag.types import Question, Ranking, Run
+from rag.types import Qrels, Question, Ranking, Run
 from training.eval.run import Measured
 
-METRICS = "metrics.json"
+METRICS, QRELS = "metrics.json", "qrels.txt"
 LIBRARIES = (  # that a number may depend on, and our own
     "pandect-law", "bm25s", "faiss-cpu", "ir-measures", "lightgbm", "numpy", "PyStemmer", "rjieba", "scipy",
 )  # fmt: skip
@@ -80,6 +82,8 @@ def head(
     return {
         "command": " ".join(command),
         "commit": commit(),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": machine(),
         "corpus": {
             **provenance(card),
             "sha256": corpus.sha256,
@@ -111,16 +115,21 @@ def write(
     results: Mapping[str, Measured],
     entry: Mapping[str, Any],
     more: Callable[[Path], object] | None = None,
+    qrels: Qrels | None = None,
 ) -> None:
-    """Write metrics.json, metrics.csv and one TREC run a system into a new folder, whole or not at all.
+    """Write metrics.json, metrics.csv, one TREC run a system and qrels.txt into a new folder, or nothing.
 
-    The folder must not be there, or be empty; `more` writes what else belongs into it.
+    The folder must not be there, or be empty; `more` writes what else belongs into it. With the judgements
+    any tool that reads TREC's formats computes what metrics.json says.
     """
     with appearing(folder) as part:
         if more is not None:
             more(part)
+        if qrels is not None:
+            gold = {joined(q): sorted(map(joined, ids)) for q, ids in qrels.items() if ids}
+            write_qrels(part / QRELS, gold)
         for name, result in results.items():
-            write_run(part / f"{name.replace(':', '-')}.trec", spaceless(result.run), _joined(name))
+            write_run(part / f"{name.replace(':', '-')}.trec", spaceless(result.run), joined(name))
         with (part / "metrics.csv").open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(("system", "measure", "value", "low", "high"))
@@ -132,12 +141,13 @@ def write(
 def spaceless(run: Run) -> Run:
     """Return the run with underscores for blanks in ids: blanks separate the columns of TREC's format."""
     return {
-        _joined(question): Ranking.of((_joined(id_), score) for id_, score in ranking)
+        joined(question): Ranking.of((joined(id_), score) for id_, score in ranking)
         for question, ranking in run.items()
     }
 
 
-def _joined(text: str) -> str:
+def joined(text: str) -> str:
+    """Return an id as TREC's columns hold it: with underscores for blanks."""
     return "_".join(text.split())
 
 

@@ -42,6 +42,7 @@ from typing import Any
 from indexes.cli.terminal import guarded
 from training.answers.check import answer_table, sentence_table
 from training.tables import neural, pages
+from training.tables.efficiency import efficiency
 from training.tables.fusion import fusions, helped
 from training.tables.growth import growth
 from training.tables.markdown import compared, percent, points, probability, table
@@ -184,6 +185,7 @@ TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {
     "peers": (peers,),
     "references": (references, reference_kinds),
     "growth": (growth,),
+    "efficiency": (efficiency,),
     "answers": (answers, KINDS["overlaps"]),
     "answers check": (sentence_table, answer_table),
     "answers before": (shown_by_gate,),

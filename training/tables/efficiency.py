@@ -25,8 +25,7 @@ def cells(name: str, of: Mapping[str, Any]) -> list[str]:
         f"{of['per_core_second']:.0f}",
         f"{of['flops']:.1e}",
         f"{of['peak_bytes'] / 1e6:.0f}",
-        f"{cost['hours']:.2g}",
-        f"{cost['kwh']:.2g}",
+        *("–" if cost is None else f"{cost[key]:.2g}" for key in ("hours", "kwh")),
     ]
 
 
