@@ -53,7 +53,7 @@ def draw(points: Sequence[Point], title: str = "Quality, latency and size") -> F
     )
     low, high = (f(math.log10(p.ms) for p in points) for f in (min, max))
     low, high = math.floor(low), max(math.ceil(high), math.floor(low) + 1)
-    top = max(10, 10 * math.ceil(max(100 * p.quality for p in points) / 10))
+    top = 10 * (int(max(10 * p.quality for p in points)) + 1)
     sizes = [math.log10(max(p.megabytes, 0.01)) for p in points]
     least, span = min(sizes), max(max(sizes) - min(sizes), 1e-9)
 
@@ -73,6 +73,7 @@ def draw(points: Sequence[Point], title: str = "Quality, latency and size") -> F
         _BOX.left + _BOX.width / 2, _BOX.bottom + 42, "milliseconds a question", anchor="middle", kind="soft"
     )
     figure.upright(20, _BOX.top + _BOX.height / 2, "R@10")
+    taken: list[tuple[float, float, float]] = []  # labels: left, right, base line
     for n, name in enumerate(series):
         mine = [p for p in points if p.series == name]
         best, shape, full = front(mine), _SHAPES[n % len(_SHAPES)], not mine[0].published
@@ -85,8 +86,23 @@ def draw(points: Sequence[Point], title: str = "Quality, latency and size") -> F
             )
             x, y = at(point)
             figure.marker(x, y, radius, shape, f"{said}; {name}", filled=full)
-            figure.text(x + radius + 4, y + 4, f"{point.system}, {point.megabytes:.3g} MB", size=11)
+            _label(figure, x, y, radius, f"{point.system}, {point.megabytes:.3g} MB", taken)
         y = _BOX.bottom + 72 + _LEGEND * n
         figure.marker(_BOX.left + 8, y - 4, 6, shape, name, filled=full)
         figure.text(_BOX.left + 24, y, name, size=12)
     return figure
+
+
+def _label(
+    figure: Figure, x: float, y: float, radius: float, text: str, taken: list[tuple[float, float, float]]
+) -> None:
+    """Write a label where it covers no other: right or left of its mark, else as little lower as it can."""
+    width, gap = 6.2 * len(text), radius + 4
+    for down in range(0, 200, 4):
+        for left in (x + gap, x - gap - width):
+            base, right = y + 4 + down, left + width
+            free = all(end < left or right < start or abs(base - at) > 12 for start, end, at in taken)
+            if free and left > _BOX.left:
+                taken.append((left, right, base))
+                figure.text(left, base, text, size=11)
+                return
