@@ -23,7 +23,15 @@ _STYLE = (
     ".mark{stroke:#e0a545}.said{fill:#e9b765}.dot{fill:#a9dbe8}}"
 )
 Anchor = Literal["start", "middle", "end"]
-Shape = Literal["circle", "square", "diamond", "triangle"]
+Shape = Literal["circle", "cross", "square", "diamond", "triangle", "plus"]
+_SHAPES: dict[Shape, str] = {  # around the point that the path has moved to
+    "circle": "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0",
+    "cross": "m-3-3l6 6m0-6l-6 6",
+    "square": "m-3-3h6v6h-6z",
+    "diamond": "m0-4l4 4l-4 4l-4-4z",
+    "triangle": "m0-4l4 7h-8z",
+    "plus": "m-4 0h8m-4-4v8",
+}
 
 
 # what XML cannot hold, with which no program opens the file, and what turns the direction of writing
@@ -98,16 +106,12 @@ class Figure:
         self, x: float, y: float, radius: float, shape: Shape, tooltip: str, *, filled: bool = True
     ) -> None:
         """Draw a mark whose shape tells as much as its colour, full or as an outline, with what it says."""
-        r, w = f"{radius:.1f}", f"{1.2 * radius:.1f}"
-        left, up = f"{x - radius:.1f}", f"{y - radius:.1f}"
-        path = {
-            "circle": f"M{left} {y:.1f}a{r} {r} 0 1 0 {2 * radius:.1f} 0a{r} {r} 0 1 0 {-2 * radius:.1f} 0z",
-            "square": f"M{left} {up}h{2 * radius:.1f}v{2 * radius:.1f}h{-2 * radius:.1f}z",
-            "diamond": f"M{x - 1.2 * radius:.1f} {y:.1f}l{w} -{w}l{w} {w}l-{w} {w}z",
-            "triangle": f"M{x:.1f} {y - 1.2 * radius:.1f}l{w} {2.2 * radius:.1f}h{-2.4 * radius:.1f}z",
-        }[shape]
         style = 'class="strong"' if filled else 'class="mark" fill="none" stroke-width="2"'
-        self._parts.append(f'<path {style} d="{path}"><title>{escape(tooltip)}</title></path>')
+        place = f'transform="translate({x:.1f} {y:.1f}) scale({radius / 3:.2f})"'
+        self._parts.append(
+            f'<path {style} vector-effect="non-scaling-stroke" {place} d="M0 0{_SHAPES[shape]}">'
+            f"<title>{escape(tooltip)}</title></path>"
+        )
 
     def line(
         self, start: tuple[float, float], end: tuple[float, float], kind: str = "grid", dash: str = ""
@@ -127,6 +131,14 @@ class Figure:
             f'<path class="{kind}" d="M{path}" fill="none" stroke-width="2"{dashed}>'
             f"<title>{escape(tooltip)}</title></path>"
         )
+
+    def marks(
+        self, points: Sequence[tuple[float, float]], shape: Shape, tooltip: str = "", kind: str = "mark"
+    ) -> None:
+        """Draw the same shape at many points, as one part: what shapes tell apart needs no colour."""
+        path = "".join(f"M{x:.0f} {y:.0f}{_SHAPES[shape]}" for x, y in points)
+        title_element = f"<title>{escape(tooltip)}</title>" if tooltip else ""
+        self._parts.append(f'<path class="{kind}" d="{path}" fill="none">{title_element}</path>')
 
     def svg(self) -> str:
         """Return the file."""

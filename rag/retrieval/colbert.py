@@ -77,6 +77,17 @@ class ColBERT:
         exact = max_sim(query.astype(np.float64), self.articles, positions)
         return rank(exact, self.order, k, positions=positions)
 
+    def scores(self, question: str) -> Floats:
+        """Return every article's MaxSim, (n_articles,) float32; -inf where either side has no token.
+
+        It reads all vectors, whatever proposes candidates: for estimates, not for answers.
+        """
+        found = np.full(len(self.order.ids), -np.inf, dtype=np.float32)
+        query, held = self.encoded(question).vectors, np.flatnonzero(self._held)
+        if len(query) and len(held):
+            found[held] = max_sim(query.astype(np.float32), self.articles, held)
+        return found
+
     @property
     def nbytes(self) -> int:
         """Bytes of the index on disk, with what proposes where that tells."""

@@ -44,6 +44,7 @@ from training.benchmark import (
     neural,
     peers,
     qdrant,
+    study,
     update,
 )
 from training.benchmark.timing import mebibytes, milliseconds
@@ -75,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "corpus": ("--corpus PATH", lambda: _lexical(parsed.corpus)),
         "update": ("--update PATH", lambda: update.measure(parsed.update, _say, parsed.encoder)),
         "learned": ("--learned PATH", lambda: fusion.measure(parsed.learned, _say)),
+        "fusions": ("--fusions", lambda: study.measure(parsed.fusions, _say)),
         "graph": ("--graph PATH", lambda: graph.measure(parsed.graph, _say)),
         "encoding": ("--encoding", lambda: encoder.shipped(_say)),
         "fitting": ("--fitting PATH", lambda: encoder.fitting(parsed.fitting, _say)),
@@ -108,6 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     law("--update", help="law of which 1 %% changes: an update is measured beside a full build")
     top.add_argument("--encoder", default="auto", help="of the build that --update measures")
     law("--learned", help="law with questions: a learned fusion and its explanation")
+    help_text = "every fusion of four systems over made-up lists of so many questions (1,235)"
+    top.add_argument("--fusions", type=int, nargs="?", const=1235, metavar="N", help=help_text)
     law("--graph", help="law of which the graph is made, saved, opened and asked")
     flag("--encoding", help="the encoder that ships: its size, a question")
     law("--fitting", help="law, with questions if it has any: an encoder is fitted to it, and encodes them")

@@ -27,6 +27,7 @@ from training.eval.external import add_options, external_systems, hub_models
 from training.eval.folds import FoldChoice, FoldEvaluation, ask
 from training.eval.metrics import DEFAULT, parse
 from training.eval.questions import (
+    add_question_options,
     add_training_questions,
     describe_day,
     filter_on,
@@ -58,6 +59,8 @@ examples
     python -m training.eval --corpus law --questions law/questions_dev.jsonl --annotated written.jsonl
   with word vectors and a pretrained encoder, neither learnt here (docs/measure.md):
     python -m training.eval --corpus law --vectors cc.fr.300.bin --encoder multilingual-e5-base
+  every fusion of some systems, when it helps, and how they complement each other (see its --help):
+    python -m training.eval fuse --corpus law --systems bm25 ql dense-law
   written answers, with a model or without one (it has a --help of its own):
     python -m training.eval answers --help
 
@@ -110,55 +113,16 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = top.add_argument
-    add("--corpus", type=Path, help="a corpus folder or its articles' file (the one that ships)")
-    add("--language", metavar="XX", help="of a corpus without card.json: fr, nl, en, de, it or zh")
-    add("--questions", type=Path, help="questions with gold articles (those of the corpus)")
-    add("--part", metavar="SPLIT", help="of the questions those that bear this split, such as dev or test")
-    add(
-        "--annotated",
-        type=Path,
-        help="other questions to learn from, builtin for those that ship; --questions stay unseen",
-    )
-    add(
-        "--beside",
-        type=Path,
-        metavar="FILE",
-        help="questions that every fold learns from beside its own, such as those that a machine wrote; "
-        "builtin for those that ship",
-    )
-    add(
-        "--lent",
-        action="append",
-        default=[],
-        metavar="CORPUS",
-        help="have the encoder learn the articles and questions of this corpus of the same language too: the "
-        "name of an imported one, or builtin; may be repeated",
-    )
+    add_question_options(top)
     number = partial(add, type=int, metavar="N")
-    number(
-        "--fits",
-        default=1,
-        help="fit the encoder N times, the fits side by side in one, as python -m indexes build --fits N "
-        "does (1)",
-    )
     add("--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)")
     add("--measures", nargs="+", default=list(DEFAULT), metavar="MEASURE", help=" ".join(DEFAULT))
-    parts = top.add_mutually_exclusive_group()
-    parts.add_argument("--folds", type=int, help="cross-validate: learn from the other folds")
-    of_file = "the folds of a file that training.splits wrote, instead"
-    parts.add_argument("--splits", type=Path, metavar="FILE", help=of_file)
-    add(
-        "--only-fold",
-        metavar="I",
-        help="ask the questions of this fold alone: its number from 0, or its name in the file of --splits",
-    )
     number(
         "--jobs",
         default=1,
         help="ask so many folds side by side, in processes of their own: the times told of a question are "
         "then longer than alone (1); OMP_NUM_THREADS=1 before the command keeps them out of each other's way",
     )
-    add("--seed", type=int, default=42, help="of folds and bootstrap (42)")
     add("--tune", action="store_true", help="choose k1, b, field weights, stop words inside folds")
     add("--curves", action="store_true", help="in --output: what every weight of a pair would give, drawn")
     add(
@@ -167,14 +131,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="YYYY-MM-DD",
         help="search only the law in force on this day, where articles say from when to when they are",
     )
-    number(
-        "--typing-errors",
-        help="put a typing error into one word of N of the questions asked (8 is usual), drawn by --seed",
-    )
-    add("--repeat-asked", action="store_true", help="read long questions as the page does: what asks, twice")
-    add("--no-accents", action="store_true", help="ask the questions without their accents")
     add("--output", type=Path, help="a new folder for metrics.json, metrics.csv, TREC runs")
-    add("--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)")
     add_options(top)
     return top
 
@@ -188,6 +145,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from training.answers.__main__ import main as answers
 
         return answers(typed[1:])
+    if typed[:1] == ["fuse"]:
+        from training.eval.fuse import main as fuse
+
+        return fuse(typed[1:])
     parsed = parser().parse_args(typed)
     evaluate(parsed, ["python", "-m", "training.eval", *typed])
     return 0

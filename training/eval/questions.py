@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from indexes.build import query_expansion
@@ -33,6 +34,60 @@ from training.eval.workbench import Bench
 from training.fusion.inner_folds import FoldOf
 from training.splits.file import evaluated_folds, read_split
 from training.typing_errors import with_errors, without_accents
+
+
+def add_question_options(top: argparse.ArgumentParser) -> None:
+    """Add the options that say which questions are asked of which corpus, and what may be learnt from."""
+    add = top.add_argument
+    add("--corpus", type=Path, help="a corpus folder or its articles' file (the one that ships)")
+    add("--language", metavar="XX", help="of a corpus without card.json: fr, nl, en, de, it or zh")
+    add("--questions", type=Path, help="questions with gold articles (those of the corpus)")
+    add("--part", metavar="SPLIT", help="of the questions those that bear this split, such as dev or test")
+    add(
+        "--annotated",
+        type=Path,
+        help="other questions to learn from, builtin for those that ship; --questions stay unseen",
+    )
+    add(
+        "--beside",
+        type=Path,
+        metavar="FILE",
+        help="questions that every fold learns from beside its own, such as those that a machine wrote; "
+        "builtin for those that ship",
+    )
+    add(
+        "--lent",
+        action="append",
+        default=[],
+        metavar="CORPUS",
+        help="have the encoder learn the articles and questions of this corpus of the same language too: the "
+        "name of an imported one, or builtin; may be repeated",
+    )
+    number = partial(add, type=int, metavar="N")
+    number(
+        "--fits",
+        default=1,
+        help="fit the encoder N times, the fits side by side in one, as python -m indexes build --fits N "
+        "does (1)",
+    )
+    parts = top.add_mutually_exclusive_group()
+    parts.add_argument("--folds", type=int, help="cross-validate: learn from the other folds")
+    of_file = "the folds of a file that training.splits wrote, instead"
+    parts.add_argument("--splits", type=Path, metavar="FILE", help=of_file)
+    add(
+        "--only-fold",
+        metavar="I",
+        help="ask the questions of this fold alone: its number from 0, or its name in the file of --splits",
+    )
+    add("--seed", type=int, default=42, help="of folds and bootstrap (42)")
+    number(
+        "--typing-errors",
+        help="put a typing error into one word of N of the questions asked (8 is usual), drawn by --seed",
+    )
+    add("--repeat-asked", action="store_true", help="read long questions as the page does: what asks, twice")
+    add("--repeat-asked", action="store_true", help="read long questions as the page does: what asks, twice")
+    add("--no-accents", action="store_true", help="ask the questions without their accents")
+    add("--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)")
 
 
 def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Question], list[Question]]:

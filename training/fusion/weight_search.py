@@ -56,8 +56,7 @@ def gold_places(
     places = np.full((len(weights), len(gold)), NOWHERE, dtype=np.int64)
     if not gold:
         return places
-    # Sums that differ by more than this are in the same order when summed exactly and rounded.
-    margin = (0.0 if decimals is None else 1.5 * 10.0**-decimals) + 1e-9 * (1 + float(np.abs(shares).max()))
+    margin = _margin(shares, decimals)
     for column, article in enumerate(gold):
         lead = shares - shares[:, article, None]
         surely = np.asarray((lead > margin).all(axis=0))  # above it under any weights
@@ -79,6 +78,27 @@ def gold_places(
     return places
 
 
+def contenders(
+    shares: Matrix, held: Bools, *, least: float, decimals: int | None, cutoff: int
+) -> npt.NDArray[np.int64]:
+    """Return the positions of a question's articles that some weights can bring among the first `cutoff`.
+
+    Left out is what so many of the likely best pass in every system that returned it: they are before it
+    under any weights of which none but 0 is below `least`. What is left keeps its places up to the cut.
+    """
+    likely = np.unique(np.argsort(-np.vstack([shares, shares.sum(axis=0)]), axis=1)[:, : 3 * cutoff])
+    gap = _margin(shares, decimals) / least
+    before = np.ones((len(likely), shares.shape[1]), dtype=np.bool_)
+    for own, has in zip(shares, held, strict=True):
+        before &= (own[likely, None] > own + gap) | ~has
+    return np.flatnonzero(before.sum(axis=0) < cutoff)
+
+
+def _margin(shares: Matrix, decimals: int | None) -> float:
+    """Return by how much sums differ at least that are in the same order when summed exactly and rounded."""
+    return (0.0 if decimals is None else 1.5 * 10.0**-decimals) + 1e-9 * (1 + float(np.abs(shares).max()))
+
+
 def _passed(
     shares: Matrix,
     held: Bools,
@@ -93,8 +113,8 @@ def _passed(
     if not len(point):
         return np.zeros(len(points), dtype=np.int64)
     other = rivals[rival]
-    own = _sums(points.T * shares[:, article, None], decimals)[point]
-    theirs = _sums(points[point].T * shares[:, other], decimals)
+    own = rounded_sums(points.T * shares[:, article, None], decimals)[point]
+    theirs = rounded_sums(points[point].T * shares[:, other], decimals)
     # An article that only systems of weight 0 returned is not in the ranking. Its sum is the least
     # possible, so that it is never above the margin, and only here can it be taken for one that is.
     ranked = ((points[point].T > 0) & held[:, other]).any(axis=0)
@@ -102,7 +122,7 @@ def _passed(
     return np.bincount(point[ahead], minlength=len(points)).astype(np.int64)
 
 
-def _sums(terms: Matrix, decimals: int | None) -> Matrix:
+def rounded_sums(terms: Matrix, decimals: int | None) -> Matrix:
     """Sum over the first axis and round, as exact sums would be rounded."""
     if decimals is None:
         return exact_sum(terms)
@@ -202,14 +222,18 @@ def values_at(
         )
     parsed = {name: parse(name) for name in measures}
     most = max((cutoff for _, cutoff in parsed.values()), default=0)
+    least = float(weights[weights > 0].min(initial=1.0))
     found = {name: np.zeros((len(weights), len(answerable))) for name in measures}
     for column, question in enumerate(answerable):
         i = row[question]
         ids, gold = lists.articles[i], qrels[question]
         mine = lists.scores[:, i : i + 1, : len(ids)]
+        shares, held = share(mine)[:, 0], np.isfinite(mine[:, 0])
+        if len(ids):
+            some = contenders(shares, held, least=least, decimals=decimals, cutoff=most)
+            shares, held, ids = shares[:, some], held[:, some], tuple(ids[place] for place in some.tolist())
         at = [place for place, article_id in enumerate(ids) if article_id in gold]
-        held = np.isfinite(mine[:, 0])
-        places = gold_places(share(mine)[:, 0], held, at, weights, decimals=decimals, cutoff=most)
+        places = gold_places(shares, held, at, weights, decimals=decimals, cutoff=most)
         first = places.min(axis=1, initial=NOWHERE)
         for name, (stem, cutoff) in parsed.items():
             recall = (places <= cutoff).sum(axis=1) / len(gold)
@@ -282,15 +306,20 @@ def tune(
     grid = simplex(len(lists.systems), step)
     found = values_at(lists, qrels, grid, measures, share=share, decimals=decimals)
     values = np.mean([found[name].mean(axis=1) for name in measures], axis=0)
-    by_name = sorted(range(len(lists.systems)), key=lists.systems.__getitem__)
+    best = best_point(grid, values, lists.systems)
+    weights = dict(zip(lists.systems, grid[best].tolist(), strict=True))
+    return Tuned(weights, float(values[best]), questions, values)
+
+
+def best_point(grid: npt.NDArray[np.float64], values: npt.NDArray[np.float64], systems: Sequence[str]) -> int:
+    """Return which row of a grid, (n_points, n_systems), serves best by its values, as `tune` chooses."""
+    by_name = sorted(range(len(systems)), key=systems.__getitem__)
 
     def worth(p: int) -> tuple[float, float, list[float]]:
         point = grid[p]
         return -round(float(values[p]), 12), round(float((point**2).sum()), 9), (-point[by_name]).tolist()
 
-    best = min(range(len(grid)), key=worth)
-    weights = dict(zip(lists.systems, grid[best].tolist(), strict=True))
-    return Tuned(weights, float(values[best]), questions, values)
+    return min(range(len(grid)), key=worth)
 
 
 def curves(

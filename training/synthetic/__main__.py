@@ -40,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Estimate, or write the questions and the file."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     typed = list(sys.argv[1:] if arguments is None else arguments)
+    if typed[:1] == ["cloze"]:
+        from training.synthetic.cloze import main as cloze
+
+        return cloze(typed[1:])
     _run(parser().parse_args(typed), typed)
     return 0
 
@@ -117,6 +121,8 @@ examples
     python -m training.synthetic --corpus law --model ollama:qwen3 --output law/synthetic.jsonl
   measure what they are worth, on questions that real people asked:
     python -m training.eval --corpus law --questions law/questions_dev.jsonl --annotated law/synthetic.jsonl
+  sentences of the law in the place of questions, which no model writes (it has a --help of its own):
+    python -m training.synthetic cloze --corpus law --output law/cloze.jsonl
   the published ones of BSARD and JuriFindIT are imported, not written:
     python -m indexes import BSARD --name bsard --option splits=train,test,synthetic
 """

@@ -10,6 +10,8 @@ documents name them, between
     <!-- categories: NAME -->      the learned fusion by category of question
     <!-- fusions: NAME -->         each fusion that names its parts against the best of them
     <!-- helped: NAME -->          how many of these help and hurt, by what is fused
+    <!-- study: NAME -->           every fusion of some systems, marked; study-counts: how many help;
+                                  study-differences: with intervals; regions, found-alone: complements
     <!-- answers: NAME -->         written answers: citations, inventions, refusals, faithfulness
     <!-- sentences: NAME -->       what checks and a judge show of sentences; in short: shown
     <!-- outcomes: NAME -->        what becomes of whole answers; in short: became
@@ -43,7 +45,15 @@ from indexes.cli.terminal import guarded
 from training.answers.check import answer_table, sentence_table
 from training.tables import neural, pages
 from training.tables.efficiency import efficiency
-from training.tables.fusion import fusions, helped
+from training.tables.fusion import (
+    found_alone,
+    fusions,
+    helped,
+    regions,
+    study_counts,
+    study_differences,
+    study_table,
+)
 from training.tables.growth import growth
 from training.tables.markdown import compared, percent, points, probability, table
 from training.tables.pages import situations
@@ -161,6 +171,11 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "categories": partial(categories, system="learned", measures=("R@10", "R@100", "MRR@10", "Success@10")),
     "fusions": fusions,
     "helped": helped,
+    "study": study_table,
+    "study-counts": study_counts,
+    "study-differences": study_differences,
+    "regions": regions,
+    "found-alone": found_alone,
     "answers": answers,
     "sentences": sentence_table,
     "outcomes": answer_table,
@@ -186,6 +201,7 @@ TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {
     "references": (references, reference_kinds),
     "growth": (growth,),
     "efficiency": (efficiency,),
+    "fusion study": (study_counts, study_table, study_differences, regions, found_alone),
     "answers": (answers, KINDS["overlaps"]),
     "answers check": (sentence_table, answer_table),
     "answers before": (shown_by_gate,),

@@ -47,6 +47,10 @@ def test_each_token_of_the_question_finds_its_best_one(tmp_path: Path) -> None:
     assert ranking[1].score == pytest.approx(0.5 + 1, abs=1e-3)
     assert ranking[2].score == pytest.approx(-0.5 - 0.5, abs=1e-3)  # 0° by 240°, 60° by 180°
     assert found.search(["", "0"], 0) == [(), ()]
+    scores = found.scores("0 60")
+    assert scores[:3] == pytest.approx([1 + np.cos(np.radians(30)), 1.5, -1], abs=1e-3)
+    assert np.isneginf(scores[3])
+    assert np.isneginf(found.scores("")).all()
 
 
 @settings(max_examples=30, deadline=None)

@@ -12,9 +12,7 @@ import indexes
 from rag.text.long_questions import LONG, repeat_asked
 from tests.fakes.law.corpus import GOAT, install
 
-TOLD = (
-    "Depuis que nous avons emménagé au printemps, ma sœur passe ses soirées au balcon avec un chat. " * 4
-)
+TOLD = "Depuis que nous avons emménagé au printemps, ma sœur passe ses soirées au balcon avec un chat. " * 4
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,17 @@ from rag.fusion.normalisation import (
 from rag.fusion.rank_fusion import normalised
 from rag.types import ArticleOrder, Hit, Ranking, rank
 from training.eval.metrics import per_question
-from training.fusion.weight_search import Point, SystemRankings, as_they_are, curves, simplex, tune, values_at
+from training.fusion.weight_search import (
+    Point,
+    SystemRankings,
+    as_they_are,
+    contenders,
+    curves,
+    gold_places,
+    simplex,
+    tune,
+    values_at,
+)
 
 SHARES: dict[str, tuple[Share, int | None]] = {
     "min-max": (min_max, 5),
@@ -75,6 +85,23 @@ def test_the_grid() -> None:
     assert len({tuple(point) for point in simplex(3).tolist()}) == 231
     assert np.allclose(simplex(3).sum(axis=1), 1, atol=1e-15)
     assert set(simplex(3).ravel().tolist()) == {i / 20 for i in range(21)}
+
+
+@pytest.mark.parametrize("name", ["min-max", "z-score", "reciprocal rank"])
+def test_what_cannot_come_first_changes_no_value(name: str) -> None:
+    """Long lists, so that most is left out, against `gold_places` of all of it."""
+    share, decimals = SHARES[name]
+    runs, _ = benchmark(1, questions=6, articles=400)
+    qrels = {q: frozenset(f"a{n}" for n in range(0, 400, 7)) for q in runs["s0"]}
+    lists, grid = SystemRankings.of(runs, list(qrels)), simplex(3, 0.25)
+    found = values_at(lists, qrels, grid, ["R@3"], share=share, decimals=decimals)["R@3"]
+    for i, (question, ids) in enumerate(zip(lists.questions, lists.articles, strict=True)):
+        mine = lists.scores[:, i : i + 1, : len(ids)]
+        shares, held = share(mine)[:, 0], np.isfinite(mine[:, 0])
+        assert len(contenders(shares, held, least=0.25, decimals=decimals, cutoff=3)) < len(ids) / 2
+        gold = [n for n, id_ in enumerate(ids) if id_ in qrels[question]]
+        places = gold_places(shares, held, gold, grid, decimals=decimals, cutoff=3)
+        assert found[:, i].tolist() == ((places <= 3).sum(axis=1) / len(qrels[question])).tolist()
 
 
 @pytest.mark.parametrize(("systems", "step"), [(0, 0.05), (2, 0.3), (2, 0.0), (2, -0.5), (2, 2.0)])

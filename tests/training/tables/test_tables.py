@@ -185,6 +185,7 @@ def test_whatever_was_measured_is_printed(path: Path, capsys: pytest.CaptureFixt
         "pages users": "|  | times | median |",
         "peers": "| ours / it |",
         "growth": "| articles | on disk |",
+        "fusion study": "| configurations | number |",
         "references": "| against | law, precision",
         "pages corpora": "| indexes opened so far | memory",
     }
