@@ -30,6 +30,7 @@ from indexes.store.paths import BUILTIN, builtin, locate
 from rag.engine.engine import Engine
 from rag.engine.result import Mode
 from rag.errors import BadInput
+from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH
 from rag.types import Question, Ranking
 from training.benchmark.growth import NAME, run_python
@@ -111,7 +112,7 @@ def search_flops(engine: Engine, name: str, questions: Sequence[str]) -> float:
     total = 0.0
     if name != "dense":
         total += bm25_flops(float(np.mean(terms) + np.mean(more)), n)
-    if name != EXPANDED_BM25 and searcher.meaning is not None:
+    if name != EXPANDED_BM25 and isinstance(searcher.meaning, Dense):
         width = searcher.meaning.encoder.dim
         total += dense_flops(static_forward_flops(float(np.mean(terms)), width), width, n)
     if name == "learned" and searcher.learned is not None:

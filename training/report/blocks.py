@@ -250,7 +250,7 @@ def _failures(result: OurResult, shown: Sequence[str], corpus: Corpus) -> Iterat
         text = articles[article].text if article in articles else "not in this corpus"
         return text if len(text) <= _CUT else f"{text[:_CUT]}…"
 
-    found = []
+    found: list[tuple[bool, int, str, list[str]]] = []
     for id_, gold in result.qrels.items():
         if not gold or id_ not in questions or any((place(first, id_, a) or 11) <= 10 for a in gold):
             continue
@@ -263,10 +263,10 @@ def _failures(result: OurResult, shown: Sequence[str], corpus: Corpus) -> Iterat
         question = questions[id_]
         by = f"found by {', '.join(better)}" if better else "found by none of those shown"
         about = "; ".join(filter(None, (question.category, by)))
-        gold = [
+        wanted = [
             (f"{named(a)} (place {place(first, id_, a) or 'none'})", begins(a))
             for a in sorted(result.qrels[id_])
         ]
         ranked = result.runs[first].get(id_, EMPTY)[:3].ids
         instead = tuple((named(a), begins(a)) for a in ranked)
-        yield Failure(question.text, about, tuple(gold[:5]), instead)
+        yield Failure(question.text, about, tuple(wanted[:5]), instead)
