@@ -85,7 +85,6 @@ def add_question_options(top: argparse.ArgumentParser) -> None:
         help="put a typing error into one word of N of the questions asked (8 is usual), drawn by --seed",
     )
     add("--repeat-asked", action="store_true", help="read long questions as the page does: what asks, twice")
-    add("--repeat-asked", action="store_true", help="read long questions as the page does: what asks, twice")
     add("--no-accents", action="store_true", help="ask the questions without their accents")
     add("--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)")
 
