@@ -44,7 +44,6 @@ from training.benchmark import (
     neural,
     peers,
     qdrant,
-    study,
     update,
 )
 from training.benchmark.timing import mebibytes, milliseconds
@@ -76,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "corpus": ("--corpus PATH", lambda: _lexical(parsed.corpus)),
         "update": ("--update PATH", lambda: update.measure(parsed.update, _say, parsed.encoder)),
         "learned": ("--learned PATH", lambda: fusion.measure(parsed.learned, _say)),
-        "fusions": ("--fusions", lambda: study.measure(parsed.fusions, _say)),
+        "fusions": ("--fusions", lambda: fusion.measure_study(parsed.fusions, _say)),
         "graph": ("--graph PATH", lambda: graph.measure(parsed.graph, _say)),
         "encoding": ("--encoding", lambda: encoder.shipped(_say)),
         "fitting": ("--fitting PATH", lambda: encoder.fitting(parsed.fitting, _say)),
