@@ -51,7 +51,8 @@ def shipped() -> tuple[AnnotatedQuestion, ...]:
 @lru_cache
 def written(language: str) -> tuple[AnnotatedQuestion, ...]:
     """Return the questions that were written for another law, by code and article number."""
-    return read_cited(WRITTEN / language / "questions.jsonl")
+    packed = WRITTEN / language / "questions.jsonl.gz"
+    return read_cited(packed if packed.is_file() else packed.with_suffix(""))
 
 
 def written_card(language: str) -> CorpusCard:

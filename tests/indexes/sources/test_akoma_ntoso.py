@@ -707,7 +707,7 @@ def test_what_is_long_beyond_sense_costs_no_time(tmp_path: Path, what: str) -> N
     began = time.process_time()
     [found] = read(tmp_path, act(LONG[what]))
     assert found.text.endswith("Pane.")
-    assert time.process_time() - began < 1.5
+    assert time.process_time() - began < 10  # a square of the length takes minutes
 
 
 def test_an_address_that_is_too_long_leads_nowhere() -> None:

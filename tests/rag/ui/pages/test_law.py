@@ -147,17 +147,19 @@ def test_what_is_installed_is_told_as_text() -> None:
     assert "12.3 MB" in said.text
     assert "not built" in said.text
     assert "manifest.json is missing" in said.text
-    audited = [row.text for row in said.all("tr")][:7]
+    audited = [row.text for row in said.all("tr")][:8]
     assert audited[:2] == [
         "Articles without text12, under 1% (m-7, m-9)",
         "Articles whose text cannot be searched1, under 1% (m-3) look at it",
     ]
-    assert audited[-2:] == [
+    assert audited[-4:] == [
+        "Questions without a word of what answers them12%",
         "Questions that are expected to find an answer among ten articles56% to 82%",
+        "Answering articles that are expected among the first ten45% to 77% (2 answer a question)",
         "“Probably no article answers”It is said. Held-back questions: 200; calibration error: 5%",
     ]
     assert "What an audit found (2 things to look at)" in said.text
-    assert [row.text for row in said.all("tr")][7:9] == [
+    assert [row.text for row in said.all("tr")][8:10] == [
         "202611022,889 articles3 changed",
         "202611012,880 articlesin use",
     ]
