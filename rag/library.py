@@ -118,6 +118,7 @@ class Job:
     log: str = ""  # what it said, its last part
     step: str = ""  # what is being done
     share: float | None = None  # of the step, 0 to 1
+    number: int = 0  # no other job has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,8 @@ class OperatorLibrary(Protocol):
     def preview(self, request: ImportRequest) -> None:
         """Begin to read law and say what an import would keep; nothing is written."""
 
-    def install(self) -> None:
-        """Begin to import what was previewed last, as it was previewed, and to build its index."""
+    def install(self, number: int) -> None:
+        """Begin to import what the preview of this number looked at, as it did, and to build its index."""
 
     def begin(self, command: Command, name: str, version: str = "") -> None:
         """Begin to build, check, audit, roll back or remove."""

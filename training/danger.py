@@ -192,6 +192,8 @@ def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) 
     hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS))
     lost = (rates(ruled & (scores < score))[0] for score in DOUBTS)
     doubts = max(score for score, share in zip(DOUBTS, lost, strict=True) if share <= DOUBTED)
+    if danger in LIMITS:  # a time limit is told or not: there is no hint of one
+        doubts = DOUBTS[0]
     return Threshold(
         raises,
         hints,

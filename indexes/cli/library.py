@@ -82,13 +82,17 @@ class ServerLibrary:
         replaced = ["--replace"] if request.replace else []
         _start(Command.PREVIEW, request.name, ["import", *typed, *replaced, _DRY, request.path])
 
-    def install(self) -> None:
-        """Begin to import what was previewed last, as it was previewed, and to build its index."""
+    def install(self, number: int) -> None:
+        """Begin to import what the preview of this number looked at, as it did, and to build its index."""
         record, job = _record(), self.job()
         if record is None or job is None or (job.command, job.state) != (Command.PREVIEW, JobState.DONE):
             raise BadInput("nothing was looked at before: look at the law that is to be imported")
+        if job.number != number:
+            raise BadInput("other law has been looked at since: look again at the law that is to be imported")
         *options, path = ("--build" if word == _DRY else word for word in record["arguments"])
         commit = resolve.fetched_commit(path)  # the hub may have another by now
+        if commit is None and resolve.is_of_hub(path):
+            raise BadInput("what was fetched of the hub is not there any more: look at it again")
         typed = [*options, *([f"--revision={commit}"] if commit else []), path]
         _start(Command.IMPORT, record["name"], typed)
 
@@ -115,7 +119,7 @@ class ServerLibrary:
             step, share = bar["step"], min(int(bar["percent"]) / 100, 1.0)
         state = JobState.DONE if status == "0" and not running else state
         log = printable("\n".join(lines))
-        return Job(Command(record["command"]), record["name"], state, log, step, share)
+        return Job(Command(record["command"]), record["name"], state, log, step, share, record["group"])
 
     def stop(self) -> None:
         """End the job that runs; what was there before it is whole, and what it left behind goes."""

@@ -1,8 +1,8 @@
 """What may go wrong with a law before anybody asks it: texts that cannot be searched, and how much is found.
 
 No question is needed. How much will be found among the first ten is foretold from how often an article is
-found by the last of its own headings, and, for R@10, from how many articles answer a question: fitted by
-`training.audit` to parts of three collections, and tested on the one left out.
+found by the last of its own headings, and, for R@10, from how many articles answer an annotated question:
+fitted by `training.audit` to parts of three collections, and tested on the one left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ RECALL = (
     -1.693,
 )  # R@10: the same over `found_by_heading` and log10 of the answers to a question
 RECALL_ERROR = 0.132
-ANSWERS = 2.0  # articles that answer a question, where no annotated one tells how many
 SHORT, LONG = 3, 20  # terms; times the median
 FOREIGN = 0.1  # share of texts in another language than the card's above which it is told
 UNREAD = 0.7  # share of letters in words without a term above which the analyser hardly fits
@@ -90,9 +89,9 @@ class Audit:
 
     @property
     def recall(self) -> Expected | None:
-        """R@10 as foretold, for `answers` to a question, or `ANSWERS`; None as for `success`."""
-        found = self.found_by_heading
-        return None if found is None else recall(found, self.answers or ANSWERS)
+        """R@10 as foretold for `answers` to a question, which it hangs on: None where nobody tells them."""
+        found, answers = self.found_by_heading, self.answers
+        return None if found is None or answers is None else recall(found, answers)
 
 
 def success(found_by_heading: float) -> Expected:
@@ -197,7 +196,7 @@ def findings(found: Audit) -> Iterator[AuditFinding]:
     if (foretold := found.success) is not None:
         yield AuditFinding(AuditKind.EXPECTED, share=foretold.share, error=foretold.error)
     if (foretold := found.recall) is not None:
-        answers = round(found.answers or ANSWERS)
+        answers = round(found.answers or 0)
         yield AuditFinding(AuditKind.EXPECTED_RECALL, False, answers, foretold.share, foretold.error)
     if found.fitted:
         yield _doubt(found)
@@ -255,8 +254,8 @@ def _line(each: AuditFinding, found: Audit) -> str:
             return f"foretold: {share} find an answer among the first ten; {by_heading}"
         case AuditKind.EXPECTED_RECALL:
             share = _foretold(found.recall, "of what answers a question")
-            answers, of = (found.answers, " as in the annotated ones") if found.answers else (ANSWERS, "")
-            return f"foretold: {share} is among the first ten (R@10), where {answers:.1f} articles do{of}"
+            answers = f"{found.answers:.1f} articles do, as of the annotated questions"
+            return f"foretold: {share} is among the first ten (R@10), where {answers}"
         case kind if kind in _SAID:
             some = ", ".join(each.examples) + (", …" if each.count > LISTED else "")
             return f"{each.count:,} ({each.share:.1%}) {_SAID[kind]}: {some}"

@@ -29,6 +29,7 @@ from indexes.download.http import (
     retry_after,
 )
 from indexes.sources.table import is_table
+from indexes.store.atomic import replacing
 from rag.errors import BadInput
 from rag.types import Progress, named, no_progress
 
@@ -225,7 +226,8 @@ def download(
             raise explained(error, hub, dataset) from None
     state = _state(dataset, folder, revision)
     state.parent.mkdir(exist_ok=True)
-    state.write_text(commit, encoding="ascii")
+    with replacing(state) as part:
+        part.write_text(commit, encoding="ascii")
     return place
 
 

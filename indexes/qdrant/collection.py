@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import weakref
@@ -14,9 +15,11 @@ import numpy as np
 
 from indexes.qdrant.engines import Ids, VectorStore
 from indexes.store.manifest import Manifest
-from rag.errors import StaleIndex
+from rag.errors import PandectError, StaleIndex
 from rag.retrieval.bm25 import Variant
 from rag.types import ArticleOrder, Doubles, Filter, Floats, Ints
+
+_log = logging.getLogger(__name__)
 
 
 def collection_name(manifest: Manifest) -> str:
@@ -99,7 +102,10 @@ def _closer() -> threading.Thread:
     def close() -> None:
         while True:
             store, collection = _unused.get()
-            store.close(collection)
+            try:
+                store.close(collection)
+            except (PandectError, OSError, RuntimeError):  # others are to be closed all the same
+                _log.exception("%s could not be closed", collection)
             del store  # it may be the last who has it
 
     thread = threading.Thread(target=close, name="close collections", daemon=True)

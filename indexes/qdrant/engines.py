@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -138,7 +138,8 @@ def connect(address: str) -> VectorStore:
 
 def refuse_password(address: str) -> None:
     """Raise BadInput, which does not repeat it, for an address that may hold a password."""
-    if "@" in address or "password=" in address:
+    plain = unquote(address)
+    if "@" in plain or "password=" in plain or "api_key=" in plain:
         cure = "set PANDECT_QDRANT_KEY, or PGUSER and PGPASSWORD"
         raise BadInput(f"the address of a store holds no name or password: {cure}")
 
@@ -599,13 +600,14 @@ class ServerStore:
         return any(alias != collection and place == pairs.get(collection) for alias, place in pairs.items())
 
     def _point(self, alias: str, place: str | None, former: str | None) -> None:
-        m, changes = self._m, []
-        if former is not None:
-            changes.append(m.DeleteAliasOperation(delete_alias=m.DeleteAlias(alias_name=alias)))
-        if place is not None:
+        m = self._m
+        if (
+            place is not None
+        ):  # it takes the place of the former one: a deletion beside it would not be undone
             new = m.CreateAlias(collection_name=place, alias_name=alias)
-            changes.append(m.CreateAliasOperation(create_alias=new))
-        self._change(*changes)
+            self._change(m.CreateAliasOperation(create_alias=new))
+        elif former is not None:
+            self._change(m.DeleteAliasOperation(delete_alias=m.DeleteAlias(alias_name=alias)))
 
     def _rename(self, alias: str, to: str) -> None:
         m = self._m

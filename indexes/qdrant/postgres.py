@@ -102,13 +102,15 @@ class PostgresStore:
         self._call(lambda c: _create(c, collection, dim))
 
     def clone(self, source: str, collection: str) -> bool:
-        def copy(c: Any) -> None:  # noqa: ANN401
-            [[dim]] = c.execute("SELECT dim FROM pandect.collections WHERE name = %s", (source,))
-            _create(c, collection, dim)
+        def copy(c: Any) -> bool:  # noqa: ANN401
+            found = c.execute("SELECT dim FROM pandect.collections WHERE name = %s", (source,)).fetchone()
+            if found is None:  # another upload has deleted it
+                return False
+            _create(c, collection, found[0])
             c.execute(_of("INSERT INTO {articles} TABLE ", collection) + _of("{articles}", source))
+            return True
 
-        self._call(copy, patient=True)
-        return True
+        return bool(self._call(copy, patient=True))
 
     def recycle(self, spare: str, collection: str) -> bool:
         return False  # it is copied

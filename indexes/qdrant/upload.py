@@ -9,6 +9,7 @@ The name of the index points to the new collection when all of it is there, and 
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,8 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
 from rag.retrieval.vector_store import dimension
 from rag.types import Floats, Ints, Progress, no_progress
+
+_log = logging.getLogger(__name__)
 
 BATCH = 500  # points
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds before a batch is tried again
@@ -204,13 +207,18 @@ def upload(
             break
     else:
         raise StoreUnavailable(f"{collection}: not all of {articles:,} points are safe: upload it again")
+    now = store.aliases().get(name)  # another may have been switched in since this one was begun
+    about = {**about, "previous": now if now not in (None, collection) else about["previous"]}
     made_at = datetime.now(UTC).isoformat(timespec="microseconds")
     store.describe(
         collection, {**about, "complete": True, "drift": drift, "articles": articles, "uploaded": made_at}
     )
     _patiently(partial(store.switch, name, collection), pauses)
     for outdated in _outdated(store, name, keep):
-        store.delete(outdated)
+        try:
+            store.delete(outdated)
+        except StoreUnavailable as error:  # the version is in use all the same; the next upload deletes it
+            _log.warning("%s stays: %s", outdated, error)
     return UploadCounts(collection, len(written), len(removed), articles - len(written))
 
 

@@ -198,7 +198,9 @@ def _put_together(
     graph = legislative_graph.load(folder)
     learned = read_learned(folder, keyword, meaning, articles, learnt, expanded)
     if fusion is None:
-        untaught = not learnt and meaning is not None and isinstance(meaning.encoder, StaticEncoder)
+        lent = len((manifest.encoder or {}).get("learnt_from", ())) > 1  # of other corpora beside this one
+        static = meaning is not None and isinstance(meaning.encoder, StaticEncoder)
+        untaught = static and len(learnt) < query_expansion.LEAST and not lent
         fusion = FusionSettings(weights={KEYWORD: 1.0, MEANING: UNTAUGHT} if untaught else {})
     question_knn: QuestionKNN | None = None
     if QUESTION_KNN in fusion.systems:

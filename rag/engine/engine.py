@@ -175,7 +175,7 @@ class Engine:
             mode = "keyword"
         day = where.in_force_on if where else None
         known = self._known_items.find(text, day)
-        query = repeat_asked(self._known_items.remainder(text) if known else text)
+        query = self._known_items.remainder(repeat_asked(text)) if known else repeat_asked(text)
         shown = self._known_items.pinned(known, where, max(k, 0))
         elsewhere = self.notices.topics.find(text)
         expansion = self.searcher.expansion(mode, without, known=known)
@@ -200,8 +200,9 @@ class Engine:
                 topic = self._topic(query, terms, ranking)
             if not (elsewhere or topic or known):
                 elsewhere = self.notices.topics.classify(text)
-            if whole and not missing:  # it was calibrated on searches of the whole corpus
-                likelihood = self.notices.likelihood(query, ranking, lists, elsewhere=bool(elsewhere))
+            if whole and not missing:  # it was calibrated on searches of the whole corpus, by what was typed
+                typed = (ranking, lists) if query == text else retriever.search_parts([text], depth, where)[0]
+                likelihood = self.notices.likelihood(text, *typed, elsewhere=bool(elsewhere))
         return Result(
             question, "found" if shown else "nothing", tuple(shown), known, elsewhere,
             (time.perf_counter() - start) * 1000, mode, confidence=likelihood.probability,
@@ -277,7 +278,7 @@ class Engine:
         whatever its score.
         """
         text = result.question[:MAX_QUESTION]
-        query = repeat_asked(self._known_items.remainder(text) if result.known else text)
+        query = self._known_items.remainder(repeat_asked(text)) if result.known else repeat_asked(text)
         places = {shown.article.id: shown.why.ranks for shown in result.shown}
         shares = {shown.article.id: shown.why.shares for shown in result.shown}
         expansion = self.searcher.expansion(result.mode, result.without, known=result.known)

@@ -28,7 +28,9 @@ Distributions: TypeAlias = Mapping[str, ScoreDistribution] | None  # system -> i
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
 _UNSCALED: Mapping[str, Callable[..., Ranking]] = {"borda": borda, "comb-sum": comb_sum, "comb-mnz": comb_mnz}
-UNTAUGHT = 0.5  # weight of a static encoder beside words that has learnt from the law alone (docs/results.md)
+UNTAUGHT = (
+    0.5  # weight beside words of a static encoder that hardly any question has taught (docs/results.md)
+)
 DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/results.md)
 
 

@@ -76,7 +76,10 @@ def classes(question: str) -> Mapping[str, bool]:
     """
     french = question_languages(question)[:1] == ["fr"]
     predicted, doubted = classifier().predict(question, french=french)
-    found = {danger: now and danger not in doubted for danger, now in rule_classes(question).items()}
+    found = {  # a time limit that is lowered would be told nowhere
+        danger: now and (danger in LIMITS or danger not in doubted)
+        for danger, now in rule_classes(question).items()
+    }
     limited = any(found.get(each) for each in LIMITS)  # the rules know which
     more = {
         danger: now

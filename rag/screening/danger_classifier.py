@@ -21,6 +21,7 @@ from rag.types import Floats, Ints
 
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
+LONGEST = 60  # words of a text whose alarms it may doubt: one sentence of danger drowns in a long story
 SHORT, UNSURE = 9, 1.0  # words of a short text, whose score must be higher by so much
 FOREIGN = 2.0  # the same of another language
 BEHIND = 2.0  # by which a class may be less likely than the likeliest: people in one danger are often in two
@@ -64,15 +65,16 @@ class Classifier:
         The rules should not raise what it doubts.
 
         Nothing is said of a few words, where each weighs too much; in a few more, and in other languages than
-        French, of which it has read little, it must be surer, and doubts nothing.
+        French, of which it has read little, it must be surer. It doubts nothing in these, nor in long texts.
         """
         count = len(_WORD.findall(text))
         if count < (FEWEST if french else FEWEST_FOREIGN):
             return {}, frozenset()
-        scores = self.scores(text)
-        doubted = frozenset(np.array(self.names)[scores < self.doubts].tolist() if french else ())
+        scores, unsure = self.scores(text), UNSURE * (count < SHORT)
+        below = scores + unsure < self.doubts if french and count <= LONGEST else np.zeros(len(scores), bool)
+        doubted = frozenset(np.array(self.names)[below].tolist())
         likely = scores >= scores.max() - BEHIND
-        scores = scores - (UNSURE * (count < SHORT) if french else FOREIGN)
+        scores = scores - (unsure if french else FOREIGN)
         found = likely & (scores >= self.hints)
         return {
             name: bool(raised)

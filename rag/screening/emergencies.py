@@ -64,9 +64,10 @@ def situations(question: str) -> tuple[Emergency, ...]:
     text, meant = plain(question), meaning.classes(question)
     found = []
     for each, patterns in _patterns().items():
-        now = meant.get(each, False) or (each is Danger.VIOLENCE and meant.get(_OF_THREAT, False))
+        of_threat = each is Danger.VIOLENCE and _OF_THREAT in meant
+        now = meant.get(each, False) or (of_threat and meant[_OF_THREAT])
         now = now or patterns["now"].search(text) is not None
-        if now or each in meant or patterns["named"].search(text):
+        if now or each in meant or of_threat or patterns["named"].search(text):
             found.append(Emergency(each, now))
     return tuple(found)
 

@@ -221,6 +221,7 @@ def _facts(
 ) -> dict[str, Any]:
     """Return what a system's rankings follow from."""
     facts: dict[str, Any] = {"system": name, "corpus": bench.corpus.sha256, "seed": parsed.seed}
+    facts |= {"analyser": bench.analyser().id, "settings": repr(BenchSettings())}
     facts["asked"] = [[*(q.id for q in part), digest(part)] for part in asked_in]
     if name not in UNTRAINED:
         facts["learnt"] = [digest(part) for part in learnt]

@@ -229,7 +229,7 @@ class Bench:
         settings = given or FusionSettings(fusion.method, damping=chosen.damping)
         if indexed and given is None:
             settings = replace(settings, method=chosen.method, section_boost=chosen.beside)
-            if not context.learn and settings.method == "rrf":
+            if len(context.learn) < query_expansion.LEAST and settings.method == "rrf":
                 settings = replace(settings, weights=dict(zip(parts, (1.0, UNTAUGHT), strict=True)))
         known = self._distributions(settings.method, parts, context)
         return Hybrid(parts, settings.fuse(list(parts), known, self.sections))

@@ -318,10 +318,8 @@ def draw_emergency(
             way = "rtl" if decision.language in _RIGHT_TO_LEFT else None
             paragraphs.append(tag("p", tag("strong", line), lang=decision.language, dir=way))
         paragraphs += _people_html(decision.contacts, card, t)
-    elif decision.grave:
+    else:
         paragraphs.append(tag("p", t("Call the emergency number of the place where you are.")))
-    if not paragraphs:
-        return
     found = {situation.danger for situation in decision.urgent if situation.now}
     limits = {limit.danger for limit in decision.limits} if found and found <= _WITH_LIMITS else set()
     paragraphs += _steps_html(_steps_of(found | limits, card), t, card, articles, links=1)

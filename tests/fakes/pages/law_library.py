@@ -94,7 +94,7 @@ class FakeLibrary:
             raise BadInput("'' cannot name a corpus")
         self.done.append((request,))
 
-    def install(self) -> None:
+    def install(self, number: int) -> None:
         self.done.append(("install",))
 
     def begin(self, command: Command, name: str, version: str = "") -> None:

@@ -85,7 +85,7 @@ def test_what_cannot_be_begun_is_refused_and_writes_nothing(home: Path) -> None:
     with pytest.raises(BadInput, match="is only read"):
         LIBRARY.begin(Command.REMOVE, paths.BUILTIN)
     with pytest.raises(BadInput, match="nothing was looked at"):
-        LIBRARY.install()
+        LIBRARY.install(0)
     for name in ("../law.csv", ".law.csv", ""):
         with pytest.raises(BadInput, match="letters, digits"):
             LIBRARY.upload(name, b"")
@@ -187,7 +187,7 @@ def test_law_is_looked_at_imported_built_and_removed(home: Path, tmp_path: Path)
     assert failed.state is JobState.FAILED
     assert f"{file}:3:" in failed.log  # which line
     with pytest.raises(BadInput, match="nothing was looked at"):
-        LIBRARY.install()
+        LIBRARY.install(failed.number)
 
     file.write_text("nr,loi,text\n1,Code de la mare,La pêche est permise.\n")
     LIBRARY.preview(request)
@@ -196,7 +196,9 @@ def test_law_is_looked_at_imported_built_and_removed(home: Path, tmp_path: Path)
     assert "[1] Code de la mare\nLa pêche est permise." in seen.log
     assert not (home / "corpora").exists()
 
-    LIBRARY.install()
+    with pytest.raises(BadInput, match="other law has been looked at since"):  # by another operator
+        LIBRARY.install(failed.number)
+    LIBRARY.install(seen.number)
     assert ended().state is JobState.DONE
     assert indexes.open("mare").info.articles == 1
     LIBRARY.begin(Command.CHECK, "mare")
@@ -254,12 +256,13 @@ def test_a_fetched_table_is_built_as_it_was_looked_at(
         assert "no column code, id; the columns are: nr, loi, text" in ended().log
         assert LIBRARY.columns(place, digest) == ("nr", "loi", "text")
         LIBRARY.preview(replace(request, columns={"id": "nr", "code": "loi"}))
-        assert "[1] Code de la mare\nLa peche est permise." in ended().log
+        seen = ended()
+        assert "[1] Code de la mare\nLa peche est permise." in seen.log
 
         good = odd.answer
         moved = json.dumps({"sha": "d1" * 20}).encode()  # the branch, by now
         odd.answer = lambda seen: Answer(200, moved) if "/revision/" in seen.path else good(seen)
-        LIBRARY.install()
+        LIBRARY.install(seen.number)
         assert ended().state is JobState.DONE
         files = [seen.path for seen in odd.seen if "/api/" not in seen.path]
     assert files == [f"/datasets/us/law/resolve/{COMMIT}/data/law.csv" if of_hub else f"/law.csv?{'x' * 300}"]

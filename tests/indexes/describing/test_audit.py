@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.describing import audit
+from rag.library import AuditKind
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
@@ -53,6 +54,17 @@ def test_what_is_wrong_with_a_law() -> None:
         "WARNING 1 (16.7%) have a text that others have too: 2",
         "WARNING languages of a sample of texts: fr 4, en 1 (the card says fr)",
     ]
+
+
+def test_recall_is_foretold_where_annotated_questions_tell_how_many_articles_answer() -> None:
+    engine = engine_of(LAW, CUT, BM25.build(count(LAW, CUT), BM25Settings(), Mask(LAW), CUT))
+    asked, unasked = audit.audit(engine, ASKED), audit.audit(engine)
+
+    assert (asked.answers, unasked.answers, unasked.recall) == (1.0, None, None)
+    assert asked.recall is not None
+    assert unasked.success == asked.success
+    kinds = [{each.kind for each in audit.findings(found)} for found in (asked, unasked)]
+    assert kinds[0] - kinds[1] >= {AuditKind.EXPECTED_RECALL}
 
 
 def test_nothing_is_foretold_without_a_heading() -> None:

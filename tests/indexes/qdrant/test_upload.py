@@ -35,6 +35,7 @@ from tests.fakes.ranking.stores import REAL, in_memory, store
 from tests.paths import ROOT
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Local mode performs exact"),
     pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local"),
 ]

@@ -14,13 +14,14 @@ import pytest
 import indexes
 from indexes.__main__ import main
 from indexes.build.build import build
+from indexes.build.query_expansion import LEAST
 from indexes.corpus.corpus import read, write
 from indexes.store import model_trust, open_index, paths, versions
 from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
 from rag.fusion.settings import UNTAUGHT, FusionSettings
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
-from rag.types import Filter
+from rag.types import Filter, Question
 from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, change_manifest, edition, first, install
 
 AGAIN = r"run python -m indexes build village$"
@@ -61,11 +62,15 @@ def test_an_index_is_opened_by_name_by_path_and_by_setting(
 
 
 def test_an_encoder_that_nobody_has_taught_counts_half(home: Path) -> None:
-    untaught = replace(VILLAGE, questions=())
-    for corpus, weights in ((VILLAGE, {}), (untaught, {KEYWORD: 1.0, MEANING: UNTAUGHT})):
-        install(corpus, settings=FIT)
+    taught = tuple(Question(f"t{n}", f"question {n} sur le puits", ("v-1",)) for n in range(LEAST))
+    for questions, weights in (
+        ((), {KEYWORD: 1.0, MEANING: UNTAUGHT}),
+        (taught[1:], {KEYWORD: 1.0, MEANING: UNTAUGHT}),
+        (taught, {}),
+    ):
+        install(replace(VILLAGE, questions=questions), settings=FIT)
         assert indexes.open("village").searcher.fusion == FusionSettings(weights=weights)
-    install(untaught, settings=NONE)
+    install(replace(VILLAGE, questions=()), settings=NONE)
     assert indexes.open("village").searcher.fusion == FusionSettings()
 
 

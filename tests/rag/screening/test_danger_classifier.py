@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from rag.screening.danger import CLASSES, classes, rule_classes
 from rag.screening.danger_classifier import BUCKETS, Classifier, classifier, ngrams
+from rag.screening.emergencies import Danger, Emergency, situations
 from training import danger as fitting
 from training.danger import Example, fit, threshold, weigh
 from training.screening import FOLDER
@@ -76,11 +78,37 @@ def test_it_is_surer_where_it_has_read_little(
     [
         ("hier soir il a dit un mot de trop", True, {"threat"}),
         ("mon fils et ma fille ?", True, set()),  # a few words are too few
+        ("il a dit un mot de trop", True, set()),  # of a few more it must be surer
         ("he said one word too many", False, set()),  # it has read little of that language
     ],
 )
 def test_it_doubts_the_rules_where_it_has_read_much(text: str, *, french: bool, doubted: set[str]) -> None:
     assert small(-1.5).predict(text, french=french) == ({}, doubted)
+
+
+def test_a_long_text_is_not_doubted() -> None:
+    story = "hier soir il a dit un mot de trop " * 8
+    assert small(-1.5).predict(story, french=True) == ({}, frozenset())
+
+
+def test_a_time_limit_is_never_lowered_for_no_hint_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "J'ai reçu une OQTF hier, que puis-je faire avec ma famille maintenant ?"
+    unsure = replace(classifier(), doubts=np.full(len(CLASSES), 99, np.float32))
+    monkeypatch.setattr("rag.screening.danger.classifier", lambda: unsure)
+    classes.cache_clear()
+    assert classes(question)["removal"] is True
+    classes.cache_clear()
+
+
+def test_a_threat_that_is_doubted_shows_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "Mon voisin menace de me tuer avec son fusil depuis la semaine dernière."
+    assert rule_classes(question) == {"threat": True}
+    assert Emergency(Danger.VIOLENCE, now=True) in situations(question)
+    unsure = replace(classifier(), doubts=np.full(len(CLASSES), 99, np.float32))
+    monkeypatch.setattr("rag.screening.danger.classifier", lambda: unsure)
+    classes.cache_clear()
+    assert Emergency(Danger.VIOLENCE, now=False) in situations(question)
+    classes.cache_clear()
 
 
 def test_an_alarm_that_is_doubted_becomes_a_hint() -> None:

@@ -45,6 +45,8 @@ def test_the_page_reads_a_story_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     engine = indexes.open("village")
     story = TOLD + f"{GOAT}. Qui paie les légumes ?"
     found = engine.ask(story)
+    about = story.replace("Qui paie", "Que dit l'article 5 du Code du village ? Qui paie")
+    assert "legum" in {share.term for share in engine.explain(engine.ask(about))[0].words}
     [words] = engine.searcher.keyword.search([repeat_asked(story)], 10)
     assert [(shown.article.id, shown.score) for shown in found.shown] == list(words)
     [first, *_] = engine.explain(found)

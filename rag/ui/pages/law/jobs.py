@@ -92,7 +92,9 @@ def _draw(library: OperatorLibrary, t: Interface, running: bool) -> None:
     if previewed:
         state = t("This is what would be kept, with its first articles. Nothing is written yet.")
     elif job.command is Command.PREVIEW and job.state is JobState.FAILED:
-        state = t("It cannot be read so; the last lines say why. Columns of other names are chosen here:")
+        state = t(
+            "It cannot be read so; the last lines say why. Columns that have other names are chosen here:"
+        )
         way = tag("a", t("Bring law in"), href=f"#{FORM}")
     title = t(COMMANDS[job.command], name=job.name)
     st.html(tag("div", tag("h2", title), tag("p", state, " ", way), class_="pd-box", role="status"))
@@ -103,4 +105,4 @@ def _draw(library: OperatorLibrary, t: Interface, running: bool) -> None:
     read = previewed or job.state is JobState.FAILED or (job.command is Command.GAIN and not running)
     st.html(folded(t("What the program says"), log, class_="pd-whole", open="" if read else None))
     if previewed:
-        button(t("Import and build"), "install", attempt, library.install, type="primary")
+        button(t("Import and build"), "install", attempt, library.install, job.number, type="primary")
