@@ -175,7 +175,7 @@ _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
     "mcp": (
         "let an assistant search: the Model Context Protocol over a pipe",
         "Serve the index that PANDECT_INDEX names to one assistant, which starts this command and speaks "
-        "with it by its input and output. Over HTTP the same is at /mcp of what `serve` serves.",
+        "with it by its input and output; with --http, to many at /mcp, with the rest of what serve serves.",
         None,
     ),
     "make-builtin": ("make the index that ships again (for its maintainers)", None, None),
@@ -246,8 +246,10 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     _store(of["qdrant"], qdrant)
     of["remove"].add_argument("name", nargs="?")
     _flag(of["remove"], "--downloads", "remove what imports fetched and unpacked; corpora and indexes stay")
-    of["serve"].add_argument("--host", default="127.0.0.1", help="the address to listen on: %(default)s")
-    of["serve"].add_argument("--port", type=int, default=8600, help="the port to listen on: %(default)s")
+    _flag(of["mcp"], "--http", "answer over HTTP at /mcp instead, with the rest of what serve serves")
+    for name in ("serve", "mcp"):
+        of[name].add_argument("--host", default="127.0.0.1", help="the address to listen on: %(default)s")
+        of[name].add_argument("--port", type=int, default=8600, help="the port to listen on: %(default)s")
     make, compared, lies = of["make-builtin"], of["check-builtin"], paths.builtin().parent
     _file(make, "law", "articles.jsonl.gz with the official Code civil and other codes")
     _file(make, "--written", "folder of the first digest and questions; else those that ship")

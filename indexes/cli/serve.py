@@ -85,13 +85,16 @@ def serve(parsed: argparse.Namespace) -> None:
     )  # fmt: skip
 
 
-def serve_mcp(_: argparse.Namespace) -> None:
-    """Speak the Model Context Protocol over a pipe, until it is closed.
+def serve_mcp(parsed: argparse.Namespace) -> None:
+    """Speak the Model Context Protocol over a pipe, until it is closed, or over HTTP.
 
     Raises:
         MissingExtra: the packages of [api] are not there.
         BadInput: a setting cannot be used.
     """
+    if parsed.http:
+        serve(parsed)
+        return
     try:
         from rag.api.access import access
         from rag.api.law import Law

@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 
 from rag.answer.generation.writer import ModelWriter
 from rag.api import answer as answers
-from rag.api import mcp, result
+from rag.api import examples, mcp, result
 from rag.api.access import Access
 from rag.api.guard import Guard
 from rag.api.law import Law, Library
@@ -229,17 +229,18 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
         ("GET", "/v1/topics", routes.topics, result.Topics, ()),
     )
     for method, path, route, model, more in table:
-        problems = _problems(*more)
+        told = _problems(*more)
         app.add_api_route(
-            path, route, methods=[method], response_model=model, responses=problems, dependencies=known
+            path, route, methods=[method], response_model=model, responses=told, dependencies=known
         )
     app.add_api_route(
         "/v1/answer", routes.answer, methods=["POST"], response_class=StreamingResponse, dependencies=known,
         responses=_problems(400, 408, 413, 422) | {200: sent},
     )  # fmt: skip
-    for path, told in (("/v1/health", routes.health), ("/v1/ready", routes.ready)):
-        app.add_api_route(path, told, responses={503: {"description": "Send requests elsewhere."}})
+    for path, probe in (("/v1/health", routes.health), ("/v1/ready", routes.ready)):
+        app.add_api_route(path, probe, responses={503: {"description": "Send requests elsewhere."}})
     app.add_api_route("/metrics", routes.metrics, response_class=PlainTextResponse)
+    examples.describe(app.openapi()["paths"])  # which is kept
     return app
 
 

@@ -71,9 +71,10 @@ def test_while_a_version_is_opened_the_one_before_answers(monkeypatch: pytest.Mo
     assert versions.law.engine() is not first
 
 
+@pytest.mark.parametrize("command", [("serve",), ("mcp", "--http")])
 def test_what_serving_lacks_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert main(["serve"]) == 2
+    assert main(list(command)) == 2
     assert "the API needs uvicorn: run pip install '.[api]'" in capsys.readouterr().err

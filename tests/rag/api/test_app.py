@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 import httpx
+import jsonschema
 import pytest
 from anyio.to_thread import current_default_thread_limiter
 from hypothesis import given, settings
@@ -570,9 +571,18 @@ def test_the_interface_describes_itself(plain: Served) -> None:
         described["paths"]
     )
     assert described["components"]["schemas"]["SearchRequest"]["examples"][0]["question"] == QUESTION
-    assert (
-        "application/problem+json" in described["paths"]["/v1/search"]["post"]["responses"]["503"]["content"]
-    )
+    problem = "application/problem+json"
+    assert problem in described["paths"]["/v1/search"]["post"]["responses"]["503"]["content"]
+    shown = [  # an example each, of its own kind
+        (answer["content"][kind]["schema"], answer["content"][kind]["example"])
+        for path in ("/v1/search", "/v1/why/{rank}", "/v1/articles/{id}", "/v1/topics")
+        for route in described["paths"][path].values()
+        for status, answer in route["responses"].items()
+        for kind in ("application/json" if status == "200" else problem,)
+    ]
+    assert len(shown) > 20
+    for schema, example in shown:
+        jsonschema.validate(example, schema | {"components": described["components"]})
 
 
 def test_a_client_stands_where_langchain_takes_an_engine(plain: Served) -> None:
