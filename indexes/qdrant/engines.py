@@ -306,6 +306,7 @@ class EdgeStore:
         self._update(collection, self._q.UpdateOperation.delete_points(list(ids)), gone)
 
     def finish(self, collection: str) -> int:
+        self._hold_unfinished(collection)
         shard = self._shard(collection)
         self._flush(collection)
         while self._call(shard.optimize):
@@ -353,12 +354,20 @@ class EdgeStore:
         return _found(self._call(self._shard(collection).query, request))
 
     def _update(self, collection: str, operation: object, marks: Sequence[int]) -> None:
-        self._hold(collection)
+        self._hold_unfinished(collection)
         self._call(self._shard(collection).update, operation)
         pending = self._pending.setdefault(collection, [])
         pending += marks
         if len(pending) >= 2 * FLUSHED:
             self._flush(collection)
+
+    def _hold_unfinished(self, collection: str) -> None:
+        """Hold a collection that nobody has completed: readers have the files of one that is."""
+        self._hold(collection)
+        about = self.about(collection)
+        if about is not None and about["complete"]:
+            self.release(collection)
+            raise StoreUnavailable(f"{collection} has been uploaded by another meanwhile: upload it again")
 
     def _hold(self, collection: str, folder: Path | None = None) -> None:
         """Hold a collection until it is released."""

@@ -172,16 +172,17 @@ class ShardedStore(EdgeStore):
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
         """Write points; those that are safe have fingerprints from then on."""
-        self._hold(collection)
+        self._hold_unfinished(collection)
         self._parts("upsert", collection, {point.id: point for point in points})
 
     def remove(self, collection: str, ids: Sequence[int]) -> None:
         """Remove points."""
-        self._hold(collection)
+        self._hold_unfinished(collection)
         self._parts("remove", collection, {id_: id_ for id_ in ids})
 
     def finish(self, collection: str) -> int:
         """Arrange what was written for search, and return how many points there are."""
+        self._hold_unfinished(collection)
         points: int = sum(self._each("finish", collection))
         self._each("release", collection)
         return points
