@@ -93,7 +93,8 @@ def test_a_long_text_is_not_doubted() -> None:
 
 def test_a_time_limit_is_never_lowered_for_no_hint_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
     question = "J'ai reçu une OQTF hier, que puis-je faire avec ma famille maintenant ?"
-    unsure = replace(classifier(), doubts=np.full(len(CLASSES), 99, np.float32))
+    high = np.full(len(CLASSES), 99, np.float32)
+    unsure = replace(classifier(), doubts=high, raises=high, hints=high)
     monkeypatch.setattr("rag.screening.danger.classifier", lambda: unsure)
     classes.cache_clear()
     assert classes(question)["removal"] is True
@@ -104,7 +105,8 @@ def test_a_threat_that_is_doubted_shows_help(monkeypatch: pytest.MonkeyPatch) ->
     question = "Mon voisin menace de me tuer avec son fusil depuis la semaine dernière."
     assert rule_classes(question) == {"threat": True}
     assert Emergency(Danger.VIOLENCE, now=True) in situations(question)
-    unsure = replace(classifier(), doubts=np.full(len(CLASSES), 99, np.float32))
+    high = np.full(len(CLASSES), 99, np.float32)
+    unsure = replace(classifier(), doubts=high, raises=high, hints=high)
     monkeypatch.setattr("rag.screening.danger.classifier", lambda: unsure)
     classes.cache_clear()
     assert Emergency(Danger.VIOLENCE, now=False) in situations(question)
