@@ -17,6 +17,7 @@ from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import HELD_OUT, Corpus, read
 from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited, read_questions
+from indexes.sources.source import first_file
 from indexes.store.paths import builtin, locate
 from rag.corpus.card import CorpusCard
 from rag.errors import PandectError
@@ -51,8 +52,7 @@ def shipped() -> tuple[AnnotatedQuestion, ...]:
 @lru_cache
 def written(language: str) -> tuple[AnnotatedQuestion, ...]:
     """Return the questions that were written for another law, by code and article number."""
-    packed = WRITTEN / language / "questions.jsonl.gz"
-    return read_cited(packed if packed.is_file() else packed.with_suffix(""))
+    return read_cited(first_file(WRITTEN / language, ("questions.jsonl",), "The installation is damaged"))
 
 
 def written_card(language: str) -> CorpusCard:

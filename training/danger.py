@@ -39,7 +39,7 @@ STEPS = 60
 ORDINARY = 12_000  # questions
 ALARMS, ORDINARY_ALARMS = 0.03, 0.003  # more than the rules raise: of near misses, of ordinary questions
 HINTS, ORDINARY_HINTS = 0.20, 0.005  # the same for classes that are named
-DOUBTED = 0.01  # most of a class's situations that the rules raise and the classifier may lower to a hint
+LARGEST_LOSS = 0.01  # of a class's situations: those that are raised by the rules, and lowered to a hint
 TRIED = np.arange(-4.0, 6.01, 0.25)  # thresholds
 DOUBTS = np.arange(-9.0, 0.01, 0.25)  # scores tried, of which the lowest doubts nothing
 LEAST = 0.5  # for an alarm: a class must be likelier than not
@@ -191,7 +191,7 @@ def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) 
     raises = max(LEAST, lowest(ALARMS, ORDINARY_ALARMS))
     hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS))
     lost = (rates(ruled & (scores < score))[0] for score in DOUBTS)
-    doubts = max(score for score, share in zip(DOUBTS, lost, strict=True) if share <= DOUBTED)
+    doubts = max(score for score, share in zip(DOUBTS, lost, strict=True) if share <= LARGEST_LOSS)
     if danger in LIMITS:  # a time limit is told or not: there is no hint of one
         doubts = DOUBTS[0]
     return Threshold(

@@ -91,7 +91,7 @@ class ServerLibrary:
             raise BadInput("other law has been looked at since: look again at the law that is to be imported")
         *options, path = ("--build" if word == _DRY else word for word in record["arguments"])
         commit = resolve.fetched_commit(path)  # the hub may have another by now
-        if commit is None and resolve.is_of_hub(path):
+        if commit is None and resolve.hub_dataset(path) is not None:
             raise BadInput("what was fetched of the hub is not there any more: look at it again")
         typed = [*options, *([f"--revision={commit}"] if commit else []), path]
         _start(Command.IMPORT, record["name"], typed)

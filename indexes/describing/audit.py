@@ -30,11 +30,8 @@ from rag.types import Article, Question
 SAMPLE = 200  # articles that are asked for by a heading, and as many texts whose language is told
 SUCCESS = (-1.0227, 3.0162)  # Success@10: bias and weight of a logistic curve over `found_by_heading`
 SUCCESS_ERROR = 0.133  # of nine in ten parts of collections that were left out
-RECALL = (
-    -0.1366,
-    1.7036,
-    -1.693,
-)  # R@10: the same over `found_by_heading` and log10 of the answers to a question
+# R@10: the same over `found_by_heading` and log10 of the answers to a question
+RECALL = (-0.1366, 1.7036, -1.693)
 RECALL_ERROR = 0.132
 SHORT, LONG = 3, 20  # terms; times the median
 FOREIGN = 0.1  # share of texts in another language than the card's above which it is told

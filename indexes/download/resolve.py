@@ -107,11 +107,6 @@ def hub_dataset(what: str) -> HubDataset | None:
     return None if what in DATASETS and Path(what).exists() else dataset_of(what)
 
 
-def is_of_hub(what: str) -> bool:
-    """Return whether this names a data set of the hub, or a file of one."""
-    return hub_dataset(what) is not None
-
-
 def fetched_commit(what: str) -> str | None:
     """Return the commit of the hub that `bring` fetched this from last; None of anything else."""
     dataset = hub_dataset(what)

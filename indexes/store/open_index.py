@@ -43,7 +43,7 @@ from rag.engine.explain import Explainer
 from rag.engine.notices import Notices
 from rag.engine.searcher import Searcher
 from rag.errors import BadInput, DamagedIndex, StaleIndex
-from rag.fusion.settings import UNTAUGHT, FusionSettings
+from rag.fusion.settings import LAW_ONLY_WEIGHT, FusionSettings
 from rag.graph.graph import Graph
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
@@ -201,7 +201,7 @@ def _put_together(
         lent = len((manifest.encoder or {}).get("learnt_from", ())) > 1  # of other corpora beside this one
         static = meaning is not None and isinstance(meaning.encoder, StaticEncoder)
         untaught = static and len(learnt) < query_expansion.LEAST and not lent
-        fusion = FusionSettings(weights={KEYWORD: 1.0, MEANING: UNTAUGHT} if untaught else {})
+        fusion = FusionSettings(weights={KEYWORD: 1.0, MEANING: LAW_ONLY_WEIGHT} if untaught else {})
     question_knn: QuestionKNN | None = None
     if QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None

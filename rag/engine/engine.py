@@ -175,7 +175,7 @@ class Engine:
             mode = "keyword"
         day = where.in_force_on if where else None
         known = self._known_items.find(text, day)
-        query = self._known_items.remainder(repeat_asked(text)) if known else repeat_asked(text)
+        query = self._query(text, named=bool(known))
         shown = self._known_items.pinned(known, where, max(k, 0))
         elsewhere = self.notices.topics.find(text)
         expansion = self.searcher.expansion(mode, without, known=known)
@@ -211,6 +211,11 @@ class Engine:
             answer_set=likelihood.answer_set, marked=likelihood.marked and not topic, topic=topic,
             missing=tuple(sorted(missing)),
         )  # fmt: skip
+
+    def _query(self, text: str, *, named: bool) -> str:
+        """Return what is searched for: without the articles that are named, what asks in a story twice."""
+        asked = repeat_asked(text)
+        return self._known_items.remainder(asked) if named else asked
 
     def _tell(self, missing: Set[str]) -> None:
         """Log which parts of the collection fall silent or answer again, each once."""
@@ -278,7 +283,7 @@ class Engine:
         whatever its score.
         """
         text = result.question[:MAX_QUESTION]
-        query = self._known_items.remainder(repeat_asked(text)) if result.known else repeat_asked(text)
+        query = self._query(text, named=bool(result.known))
         places = {shown.article.id: shown.why.ranks for shown in result.shown}
         shares = {shown.article.id: shown.why.shares for shown in result.shown}
         expansion = self.searcher.expansion(result.mode, result.without, known=result.known)

@@ -28,9 +28,8 @@ Distributions: TypeAlias = Mapping[str, ScoreDistribution] | None  # system -> i
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
 _UNSCALED: Mapping[str, Callable[..., Ranking]] = {"borda": borda, "comb-sum": comb_sum, "comb-mnz": comb_mnz}
-UNTAUGHT = (
-    0.5  # weight beside words of a static encoder that hardly any question has taught (docs/results.md)
-)
+# of a static encoder beside words, where hardly any question has taught it (docs/results.md)
+LAW_ONLY_WEIGHT = 0.5
 DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/results.md)
 
 

@@ -33,7 +33,7 @@ from training.eval.questions import questions_of_split as bearing
 from training.eval.system_names import UNTRAINED, refuse_unfit, single
 from training.eval.workbench import Bench
 from training.fusion import complementarity_plots
-from training.fusion.asked import Archive, Asked, Pairs
+from training.fusion.archive import Archive, Pairs, SystemOutput
 from training.fusion.complementarity import Complementarity, complementarity, to_json
 from training.fusion.study import MEASURES, Study, configurations, study
 from training.fusion.weight_search import SystemRankings
@@ -190,7 +190,11 @@ class FusionStudy:
 
 
 def fused(
-    asked: Mapping[str, Asked], qrels: Qrels, pairs: Pairs, parts: Sequence[Sequence[Question]], seed: int
+    asked: Mapping[str, SystemOutput],
+    qrels: Qrels,
+    pairs: Pairs,
+    parts: Sequence[Sequence[Question]],
+    seed: int,
 ) -> FusionStudy:
     """Fuse what was asked in every way; weights are tuned across the parts, or across five folds of one."""
     began = time.perf_counter()

@@ -20,7 +20,7 @@ from rag.corpus.structure import Sections, citations
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
 from rag.fusion.normalisation import ScoreDistribution
-from rag.fusion.settings import UNTAUGHT, FusionSettings
+from rag.fusion.settings import LAW_ONLY_WEIGHT, FusionSettings
 from rag.graph.smoothing import GraphSmoothed, Smooth, smoothing
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
@@ -230,7 +230,7 @@ class Bench:
         if indexed and given is None:
             settings = replace(settings, method=chosen.method, section_boost=chosen.beside)
             if len(context.learn) < query_expansion.LEAST and settings.method == "rrf":
-                settings = replace(settings, weights=dict(zip(parts, (1.0, UNTAUGHT), strict=True)))
+                settings = replace(settings, weights=dict(zip(parts, (1.0, LAW_ONLY_WEIGHT), strict=True)))
         known = self._distributions(settings.method, parts, context)
         return Hybrid(parts, settings.fuse(list(parts), known, self.sections))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from rag.fusion.normalisation import ScoreDistribution, min_max, z_score
 from rag.types import Bools, Doubles, Qrels
-from training.fusion.asked import Asked, Pairs
+from training.fusion.archive import Pairs, SystemOutput
 from training.fusion.study import MEASURES, Gold
 from training.fusion.weight_search import NOWHERE, SystemRankings
 
@@ -42,7 +42,7 @@ class Complementarity:
 def complementarity(
     lists: SystemRankings,
     qrels: Qrels,
-    asked: Mapping[str, Asked],
+    asked: Mapping[str, SystemOutput],
     pairs: Pairs,
     parts: Sequence[tuple[int, Mapping[str, ScoreDistribution]]],
 ) -> Complementarity:
@@ -114,7 +114,7 @@ def _distributions(
     return found
 
 
-def _positions(pairs: Pairs, own: Asked) -> Doubles:
+def _positions(pairs: Pairs, own: SystemOutput) -> Doubles:
     """Return where each pair's score stands in the corpus, (n_pairs,), by its own part's system."""
     part = {id_: number for number, ids in enumerate(pairs.questions) for id_ in ids}
     numbers = np.array([part[id_] for id_ in pairs.question], dtype=np.int64)

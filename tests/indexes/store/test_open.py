@@ -18,7 +18,7 @@ from indexes.build.query_expansion import LEAST
 from indexes.corpus.corpus import read, write
 from indexes.store import model_trust, open_index, paths, versions
 from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
-from rag.fusion.settings import UNTAUGHT, FusionSettings
+from rag.fusion.settings import LAW_ONLY_WEIGHT, FusionSettings
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
 from rag.types import Filter, Question
@@ -64,8 +64,8 @@ def test_an_index_is_opened_by_name_by_path_and_by_setting(
 def test_an_encoder_that_nobody_has_taught_counts_half(home: Path) -> None:
     taught = tuple(Question(f"t{n}", f"question {n} sur le puits", ("v-1",)) for n in range(LEAST))
     for questions, weights in (
-        ((), {KEYWORD: 1.0, MEANING: UNTAUGHT}),
-        (taught[1:], {KEYWORD: 1.0, MEANING: UNTAUGHT}),
+        ((), {KEYWORD: 1.0, MEANING: LAW_ONLY_WEIGHT}),
+        (taught[1:], {KEYWORD: 1.0, MEANING: LAW_ONLY_WEIGHT}),
         (taught, {}),
     ):
         install(replace(VILLAGE, questions=questions), settings=FIT)

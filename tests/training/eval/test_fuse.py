@@ -15,7 +15,7 @@ from rag.types import ArticleOrder, Question, Ranking, no_progress
 from tests.fakes.ranking.benchmark import CORPUS
 from training.eval.__main__ import main
 from training.eval.fuse import fused
-from training.fusion.asked import Archive, Asked, Pairs
+from training.fusion.archive import Archive, Pairs, SystemOutput
 from training.tables.fusion import found_alone, regions, study_counts, study_table
 
 IDS = ["a", "b", "c", "d", *(f"{kind}{n}" for kind in "xyz" for n in range(10, 30))]
@@ -53,7 +53,7 @@ def test_marks_counts_and_what_is_found_alone() -> None:
     }
     pairs = Pairs.of([questions], ORDER, seed=1)
     paired = np.where(pairs.right, 99.0, 1.0)
-    asked = {name: Asked(of, (TOLD,), paired) for name, of in runs.items()}
+    asked = {name: SystemOutput(of, (TOLD,), paired) for name, of in runs.items()}
     qrels = {q.id: frozenset(q.article_ids) for q in questions}
     entry = fused(asked, qrels, pairs, [questions], seed=1).to_json(seed=1)
     assert {name: of["R@10"]["value"] for name, of in entry["systems"].items()} == {
@@ -90,7 +90,7 @@ def test_worse_than_one_part() -> None:
     runs = {"good": dict.fromkeys([q.id for q in questions], weak)}
     runs["noise"] = dict.fromkeys([q.id for q in questions], noise)
     pairs = Pairs.of([questions], ORDER, seed=1)
-    asked = {name: Asked(of, (TOLD,), np.zeros(len(pairs.question))) for name, of in runs.items()}
+    asked = {name: SystemOutput(of, (TOLD,), np.zeros(len(pairs.question))) for name, of in runs.items()}
     found = fused(asked, {q.id: frozenset({"a"}) for q in questions}, pairs, [questions], seed=1)
     borda = next(c for c in found.to_json(1)["configurations"] if c["method"] == "borda")
     assert (borda["R@10"], borda["better"], borda["worse"]) == (

@@ -55,7 +55,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SystemOutput:
     """What one system returned."""
 
     run: Run = field(repr=False)
@@ -78,7 +78,7 @@ class Archive:
     pairs: Pairs
     progress: Progress
 
-    def asked(self, name: str, facts: Mapping[str, Any], make: Make) -> Asked:
+    def asked(self, name: str, facts: Mapping[str, Any], make: Make) -> SystemOutput:
         """Return what a system returns, read if it was asked before, else asked and kept.
 
         Raises:
@@ -93,7 +93,7 @@ class Archive:
         self._write(path, found)
         return found
 
-    def _ask(self, name: str, make: Make) -> Asked:
+    def _ask(self, name: str, make: Make) -> SystemOutput:
         run: dict[str, Ranking] = {}
         distributions, total = [], sum(map(len, self.parts))
         paired = np.zeros(len(self.pairs.question))
@@ -115,9 +115,9 @@ class Archive:
                 paired[own] = all_[self.pairs.article[own]]
                 scores.append(all_)
             distributions.append(ScoreDistribution.of(np.concatenate(scores)))
-        return Asked(run, tuple(distributions), paired)
+        return SystemOutput(run, tuple(distributions), paired)
 
-    def _write(self, path: Path, found: Asked) -> None:
+    def _write(self, path: Path, found: SystemOutput) -> None:
         rankings = [ranking.within(self.order) for ranking in found.run.values()]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ class Archive:
                 f"{path}: cannot be written ({error.strerror}). Give another --rankings."
             ) from None
 
-    def _read(self, path: Path) -> Asked:
+    def _read(self, path: Path) -> SystemOutput:
         try:
             with np.load(path, allow_pickle=False) as kept:
                 ends = np.cumsum(kept["counts"])[:-1]
@@ -148,6 +148,6 @@ class Archive:
                 )
                 run = {id_: Ranking(self.order, positions, scores) for id_, positions, scores in lists}
                 told = tuple(map(ScoreDistribution.from_json, json.loads(kept["distributions"].item())))
-                return Asked(run, told, kept["paired"])
+                return SystemOutput(run, told, kept["paired"])
         except (OSError, ValueError, KeyError) as error:
             raise BadInput(f"{path} cannot be read ({error}): remove it, and it is asked anew") from error
