@@ -39,6 +39,7 @@ def point(id_: int, words: dict[int, float], meaning: tuple[float, float] | None
     return Point(id_, words, meaning, {"code": code, "law_type": "", "region": "", **DATED}, id_ % 7 + 1)
 
 
+@pytest.mark.slow
 def test_numbers_have_no_sign(base: PostgresStore, name: str) -> None:
     most, dimension = 2**64 - 1, 2**32 - 1
     base.upsert(name, [point(most, {dimension: 0.5, 0: 0.25}, (1, 0)), point(1, {0: 1.0}, (0.5, 0))])

@@ -192,6 +192,7 @@ def test_the_page_says_the_same(engine: str, question: str, expected: list[str])
     assert marks & set(classes) == {ON_THE_PAGE[kind] for kind in expected if kind in ON_THE_PAGE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "question", "expected"), NOTICES)
 def test_notices(engine: str, question: str, expected: list[str]) -> None:
     with served(engine) as app:
