@@ -33,13 +33,7 @@ if TYPE_CHECKING:
     from tests.fakes.ranking.qdrant_server import QdrantServer
 
 _SERVERS: WeakKeyDictionary[VectorStore, QdrantServer] = WeakKeyDictionary()
-STORES = (
-    "edge",
-    "shards",
-    "postgres",
-    "client",
-    "server",
-)  # the client's imitation of a server, on localhost
+STORES = ("edge", "shards", "postgres", "client", "server")  # the client: an imitation of a server
 REAL = ("edge", "postgres", "server")
 
 
