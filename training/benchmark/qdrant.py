@@ -181,10 +181,9 @@ def _core_seconds(process: int) -> float | None:
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended
             fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            parent, *ticks = (int(fields[n]) for n in (1, 11, 12, 13, 14))
-            found[int(stat.parent.name)] = parent, sum(ticks[:2]), sum(ticks[2:])
-    parent = found.get(process, (None,))[0]
-    if parent not in found:  # in a container of its own
+            numbers = [int(fields[n]) for n in (1, 11, 12, 13, 14)]
+            found[int(stat.parent.name)] = numbers[0], sum(numbers[1:3]), sum(numbers[3:])
+    if process not in found or (parent := found[process][0]) not in found:  # in a container of its own
         return None
     ticks = [own for pid, (of, own, _) in found.items() if parent in (pid, of)]
     return (sum(ticks) + found[parent][2]) / os.sysconf("SC_CLK_TCK")
