@@ -319,6 +319,41 @@ def test_keys_limits_and_addresses(tmp_path: Path) -> None:
             app.client().topics()  # this machine is not limited
 
 
+def test_an_address_has_a_limit_of_its_own_whatever_key_comes_from_it(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text(f"desk {KEY}\nother {KEY}2\n", encoding="utf-8")
+    one, two = "192.0.2.7", "192.0.2.8"
+
+    def refusal(app: Served, address: str, key: str) -> tuple[int, str]:
+        headers = {"Authorization": f"Bearer {key}"}
+        answer = app.http(address).get("/v1/topics", headers=headers)
+        return answer.status_code, answer.json().get("detail", "")
+
+    from_address = 429, "Too many requests came from this address."
+    limits = {"PANDECT_API_KEYS": str(file), "PANDECT_API_PER_ADDRESS": "3/hour"}
+    with served(environ=limits) as app:
+        app.client(KEY, one).topics()
+        app.client(KEY + "2", one).topics()  # another's key, the same address
+        assert refusal(app, one, "guessed")[0] == 401  # counts too
+        assert refusal(app, one, KEY) == refusal(app, one, "guessed") == from_address
+        app.client(KEY, two).topics()
+        for _ in range(4):
+            app.client(KEY).topics()  # this machine is not limited
+    with served(environ={**limits, "PANDECT_API_PER_ADDRESS": "off"}) as app:
+        for _ in range(4):
+            app.client(KEY, one).topics()
+    both = {**limits, "PANDECT_API_PER_ADDRESS": "2/hour", "PANDECT_API_PER_KEY": "1/hour"}
+    with served(environ=both) as app:
+        app.client(KEY, one).topics()
+        assert refusal(app, one, KEY) == (429, "Too many requests came with this key.")
+        assert refusal(app, one, KEY + "2") == from_address  # what was refused has come, too
+        app.client(KEY + "2", two).topics()  # and was not counted for the key
+    searches = {"PANDECT_API_PER_ADDRESS": "9/hour", "PANDECT_SEARCHES_PER_ADDRESS": "1/hour"}
+    with served(environ=searches) as app:
+        app.client(address=one).topics()
+        assert refusal(app, one, "") == from_address  # without keys the limit of searches holds beside it
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -326,6 +361,7 @@ def test_keys_limits_and_addresses(tmp_path: Path) -> None:
         ({"PANDECT_API_KEYS": "{}/short"}, "line 2 of .* expected lines"),
         ({"PANDECT_API_KEYS": "{}/empty"}, "holds no key"),
         ({"PANDECT_API_PER_KEY": "many"}, "got 'many'; expected a rate"),
+        ({"PANDECT_API_PER_ADDRESS": "0/hour"}, "got '0/hour'; expected a rate"),
         ({"PANDECT_API_SECONDS": "0"}, "got '0'; expected a whole number"),
     ],
 )
