@@ -62,7 +62,7 @@ class Event:
     """Something that befell; times of `time.perf_counter()`."""
 
     what: str
-    whom: str
+    whom: Kind | Literal["law"]
     begun: float  # the signal, or the command
     ended: float  # the process, or the command
     ready: float  # until then errors are expected of a server; of the law it is when its command had ended
@@ -156,8 +156,9 @@ def summary(
     law: AmendedLaw,
     events: Sequence[Event],
     start: float,
+    errors: Mapping[Kind, Sequence[Failure]],
     versions: Mapping[str, Counter[str]],
-    first: Mapping[str, float],
+    when: Mapping[str, tuple[float, float]],
 ) -> dict[str, Any]:
     """Return what a result file holds of the events and of the versions that answered.
 
@@ -165,21 +166,27 @@ def summary(
         law: what was updated and rolled back.
         events: what befell.
         start: when it began, as the times of the events.
+        errors: of what was asked of each server.
         versions: the index that an answer names -> the law that its texts are of -> answers.
-        first: the index -> when it answered first.
+        when: the index -> when it answered first, and last.
     """
     told = []
     for event in events:
-        made = {"event": event.what, "of": event.whom, "at_s": round(event.begun - start, 1)}
+        made: dict[str, Any] = {"event": event.what, "of": event.whom, "at_s": round(event.begun - start, 1)}
         made["ended_after_s"] = round(event.ended - event.begun, 1)
         if event.whom != "law":
             made |= {"ready_after_s": round(event.ready - event.begun, 1), "killed": event.killed}
+            made["errors"] = during(errors[event.whom], [event], event.whom)["errors_until_ready"]
         told.append(made)
     return {
         "law": law.name,
         "events": told,
         "versions": {
-            index: {"first_answer_s": round(first[index] - start, 1), "texts": dict(found)}
+            index: {
+                "first_answer_s": round(when[index][0] - start, 1),
+                "last_answer_s": round(when[index][1] - start, 1),
+                "texts": dict(found),
+            }
             for index, found in versions.items()
         },
     }
@@ -191,6 +198,11 @@ def verdict(found: Mapping[str, Any]) -> tuple[str, bool]:
     versions = found["faults"]["versions"].values()
     whole = [next(iter(each["texts"])) for each in versions if len(each["texts"]) == 1]
     mixed = sum(each["texts"].get("mixed", 0) for each in versions) + api["answers_of_no_law"]
+    event = found["faults"]["events"][-1]  # the way back
+    back = any(
+        "former" in each["texts"] and each["last_answer_s"] > event["at_s"] + event["ended_after_s"]
+        for each in versions
+    )
     lost = [each["silently_lost"] for each in (page, api)]
     others = [sum(each["errors_at_other_times"].values()) for each in (page, api)]
     line = (
@@ -198,4 +210,4 @@ def verdict(found: Mapping[str, Any]) -> tuple[str, bool]:
         f"asked of the API; errors at other times: {others[0]:,}, {others[1]:,}; answers of no one version: "
         f"{mixed:,}; versions that answered: {len(versions)}"
     )
-    return line, not any((*lost, *others, mixed)) and sorted(whole) == ["former", "new"]
+    return line, back and not any((*lost, *others, mixed)) and sorted(whole) == ["former", "new"]

@@ -52,7 +52,7 @@ class ClientLog:
     without_an_article: int = 0  # searches that were answered
     # the index that an answer names, "" where it names none -> the law that its texts are of -> answers
     versions: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    first: dict[str, float] = field(default_factory=dict)  # that index -> when it answered first
+    when: dict[str, tuple[float, float]] = field(default_factory=dict)  # that index -> first and last answer
     memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds, MiB)
 
 
@@ -123,7 +123,8 @@ def measure(
             found[kind] |= faults.during(log.errors, events, kind)
             found[kind]["memory"] |= dict.fromkeys(("slope_mib_a_minute", "interval_95"))  # of no one process
         found["api"]["answers_of_no_law"] = programs.versions.pop("", Counter())["mixed"]
-        found["faults"] = faults.summary(law, events, start, programs.versions, programs.first)
+        errors = {kind: log.errors for kind, log in kinds}
+        found["faults"] = faults.summary(law, events, start, errors, programs.versions, programs.when)
     return found
 
 
@@ -187,7 +188,8 @@ async def _client(
         log.answered[kind].append(time.perf_counter() - start)
         if edition is not None:
             log.versions[index][edition] += 1
-            log.first.setdefault(index, time.perf_counter())
+            now = time.perf_counter()
+            log.when[index] = log.when.get(index, (now, now))[0], now
         if kind == "search":
             hrefs = found
             log.without_an_article += not found

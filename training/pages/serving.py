@@ -20,7 +20,7 @@ from rag.errors import PandectError
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT = 300.0  # seconds; on a quiet machine half a second for the page, and a few for the API
-END_TIMEOUT = 15.0  # seconds from SIGTERM to SIGKILL, as docs/deploy grants them
+END_TIMEOUT = 20.0  # seconds from SIGTERM to SIGKILL, as docs/deploy grants them
 Kind = Literal["page", "api"]
 _COMMANDS: Mapping[Kind, tuple[str, ...]] = {
     "page": ("streamlit", "run", str(ROOT / "app.py"), "--server.port"),

@@ -178,11 +178,11 @@ def test_errors_are_expected_from_a_signal_until_the_server_is_ready_again() -> 
 
 
 def test_one_request_that_is_lost_or_of_two_versions_fails_the_whole() -> None:
-    def verdict(lost: int = 0, others: int = 0, **texts: dict[str, int]) -> tuple[str, bool]:
+    def verdict(lost: int = 0, others: int = 0, last: float = 15.0, **texts: Any) -> tuple[str, bool]:
         events = [Event("rollback", "law", 12.0, 14.0, 14.0)]
-        law, first = AmendedLaw("law", Path(), {}), dict.fromkeys(texts, 11.0)
+        law, when = AmendedLaw("law", Path(), {}), dict.fromkeys(texts, (11.0, last))
         versions = {index: Counter(found) for index, found in texts.items()}
-        told = faults.summary(law, events, 10.0, versions, first)
+        told = faults.summary(law, events, 10.0, {}, versions, when)
         assert told["events"] == [{"event": "rollback", "of": "law", "at_s": 2.0, "ended_after_s": 2.0}]
         counts = {"asked": 9, "silently_lost": lost, "errors_at_other_times": {"x": others}}
         api = counts | {"answers_of_no_law": 0}
@@ -196,6 +196,7 @@ def test_one_request_that_is_lost_or_of_two_versions_fails_the_whole() -> None:
     )
     assert not verdict(lost=1, **both)[1]
     assert not verdict(others=1, **both)[1]
+    assert not verdict(last=13.9, **both)[1]  # the former law did not come back
     assert not verdict(law_1={"former": 3})[1]  # the new version was never seen
     assert not verdict(law_1={"former": 3}, law_2={"new": 2, "mixed": 1})[1]
     assert not verdict(law_1={"former": 3}, law_2={"former": 2})[1]
@@ -234,6 +235,7 @@ def test_update_signals_and_the_way_back_lose_nothing_silently(
     page, api, told = found["page"], found["api"], found["faults"]
     assert [(each["event"], each["of"]) for each in told["events"]] == [pair[1:] for pair in faults.EVENTS]
     assert not any(each.get("killed") for each in told["events"])
+    assert all(each["errors"] for each in told["events"] if each["of"] == "api")
     for each in (page, api):
         assert (each["silently_lost"], each["errors_at_other_times"]) == (0, {})
     assert page["asked"] == page["arrivals"]["n"] + page["errors"] + sum(
