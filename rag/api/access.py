@@ -119,7 +119,9 @@ def access(environ: Mapping[str, str]) -> Access:
         visits,
         RateLimits(per_session=limit(environ, PER_KEY, "600/minute"), shared=("key", visits.shared)),
         # twice a key's: several clients may stand behind one address
-        RateLimits(per_address=limit(environ, PER_ADDRESS, "1200/minute"), shared=("requests", visits.shared)),
+        RateLimits(
+            per_address=limit(environ, PER_ADDRESS, "1200/minute"), shared=("requests", visits.shared)
+        ),
         Keys(Path(file).expanduser() if file else None),
         environ.get(HEADER, "").strip(),
         _whole(environ, SECONDS, 30),

@@ -474,6 +474,40 @@ def test_a_search_that_takes_too_long_is_ended() -> None:
         assert app.client().search("arbre").articles
 
 
+def test_what_the_end_of_the_process_cuts_is_refused_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, begun = threading.Event(), threading.Event()
+
+    class Slow(FakeEngine):
+        def ask(self, question: str, **options: Any) -> Any:
+            begun.set()
+            held.wait(10)
+            return super().ask(question, **options)
+
+    async def cut(app: Served) -> httpx.Response:
+        async with httpx.AsyncClient(base_url="http://law", transport=httpx.ASGITransport(app.app)) as client:
+            asking = asyncio.create_task(client.post("/v1/search", json={"question": ASKED}))
+            await asyncio.to_thread(begun.wait, 10)
+            asking.cancel()  # as uvicorn does with what is under way when its time is over
+            return await asking
+
+    with served(Slow()) as app:
+        with pytest.raises(asyncio.CancelledError):  # nothing ends: the client has gone
+            asyncio.run(cut(app))
+        monkeypatch.setattr(guard.WORK, "ending", True)
+        begun.clear()
+        answer = asyncio.run(cut(app))
+        assert (answer.status_code, answer.json()["type"], answer.headers["retry-after"]) == (
+            503,
+            "ending",
+            "5",
+        )
+        assert answer.headers["connection"] == "close"
+        counted = app.http().get("/metrics").text
+        held.set()
+    assert 'pandect_refusals_total{reason="ending"} 1.0' in counted
+    assert 'pandect_requests_total{route="/v1/search",status="503"} 1.0' in counted
+
+
 class Writer:
     """Chooses the first sentence, and remembers what it was sent."""
 
