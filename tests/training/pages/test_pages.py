@@ -295,6 +295,27 @@ def test_the_lengths_that_are_told_are_those_that_were_measured() -> None:
         assert of["most"] <= most
 
 
+def test_what_is_told_of_faults_under_load_is_what_was_measured() -> None:
+    found = json.loads((ROOT / "docs/results/everyday/load-faults.json").read_text(encoding="utf-8"))
+    told = (ROOT / "docs/operate.md").read_text(encoding="utf-8")
+    assert faults.verdict(found)[1]
+    page, api, events = found["page"], found["api"], found["faults"]["events"]
+    assert (page["plan"]["users"], api["clients"]) == (50, 200)
+    assert f"| asked | {page['asked']:,} | {api['asked']:,} |" in told
+    came = sum(page[kind]["n"] for kind in ("arrivals", "shares", "articles_opened"))
+    came += page["answers"]["whole"]["n"]
+    assert f"| answered | {came:,} | {api['answers']['all']['n']:,} |" in told
+    refused = sum(api["refused"].values())
+    assert f"| refused | – | {refused:,} |" in told
+    assert (
+        f"| told as errors, until ready again | {page['errors']:,} | {sum(api['errors'].values()):,} |"
+        in told
+    )
+    for what in ("SIGTERM", "SIGKILL"):
+        took = [each["ready_after_s"] for each in events if each["event"] == what]
+        assert f"| ready again after {what} | {took[0]:.0f} s | {took[1]:.0f} s |" in told
+
+
 def test_a_page_that_does_not_come_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.pages.serving.START_TIMEOUT", 0.0)
     with pytest.raises(PandectError, match="did not come up"), served():
