@@ -239,8 +239,9 @@ class EdgeStore:
             hnsw_config=q.HnswIndexConfig(32 if graph else 0, 200, 10_000),
             wal_enabled=False,
         )
-        self._open[collection] = made = Future()
-        made.set_result(shard := self._call(q.EdgeShard.create, str(place), config))
+        shard = self._call(q.EdgeShard.create, str(place), config)
+        self._open[collection] = Future()
+        self._open[collection].set_result(shard)
         for fields, kind in ((KEYWORDS, q.PayloadSchemaType.Keyword), (DAYS, q.PayloadSchemaType.Integer)):
             for field in fields:
                 self._call(shard.update, q.UpdateOperation.create_field_index(field, kind))
@@ -388,8 +389,8 @@ class EdgeStore:
     def _appear(self, collection: str, source: Path | None = None) -> None:
         """Make the folder of a collection, which is held from the moment it can be seen."""
         part = self.root / f".{collection}.part"
-        for left in (".*.gone", ".*.part"):
-            sweep(self.root, left)
+        sweep(self.root, ".*.gone")
+        sweep(self.root, ".*.part")
         try:
             part.mkdir(parents=True, exist_ok=True)
             self._hold(collection, part)

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -242,14 +241,14 @@ class FakeShard:
     """An engine that waits to be told to go on, where it loads and where it searches."""
 
     loading: ClassVar[dict[str, threading.Event]] = {}
-    searching = threading.Event()
-    asked = threading.Event()
+    begun, asked, searching = (threading.Event() for _ in range(3))
 
     def __init__(self) -> None:
         self.closed = False
 
     @classmethod
     def load(cls, place: str) -> FakeShard:
+        cls.begun.set()
         assert cls.loading[Path(place).parent.name].wait(60)
         return cls()
 
@@ -275,12 +274,11 @@ def test_what_loads_keeps_no_other_waiting_and_what_is_searched_stays_open(
 
     first = threading.Thread(target=search, args=("one",), daemon=True)
     first.start()
-    while "one" not in edge._open:
-        time.sleep(0.01)
+    assert FakeShard.begun.wait(60)
     FakeShard.loading["other"].set()
     second = threading.Thread(target=search, args=("other",), daemon=True)
     second.start()
-    assert FakeShard.asked.wait(5)  # as it does not wait for the one that loads
+    assert FakeShard.asked.wait(20)  # as it does not wait for the one that loads
     engine = weakref.ref(edge._open["other"].result())
     edge.unload("other")
     FakeShard.searching.set()
