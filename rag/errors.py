@@ -43,6 +43,14 @@ class StoreUnavailable(PandectError):
     """A vector store that cannot be reached, or failed; nothing is said of what it holds."""
 
 
+class StoreBusy(StoreUnavailable):
+    """A vector store that has too much to do, or begins or ends just now: ask again in a moment."""
+
+
+class StoreRefused(StoreUnavailable):
+    """A vector store that answers, and does not do what was asked; nor will it when asked again."""
+
+
 class MissingExtra(PandectError, ImportError):
     """A feature whose optional packages are not installed; names the extra to install."""
 

@@ -35,7 +35,7 @@ class AuditKind(StrEnum):
     FOREIGN = "foreign"  # share of a sample of texts that are not in the law's language
     STRANGERS = "strangers"  # annotated questions without one word of what answers them
     EXPECTED = "expected"  # share of questions that will find an answer among the first ten
-    EXPECTED_RECALL = "expected-recall"  # R@10, where so many articles (the count) answer a question
+    EXPECTED_RECALL = "expected-recall"  # R@10
     DOUBT = "doubt"  # calibration error of "probably no article answers", which is said
     DOUBT_POOR = "doubt-poor"  # the same; it is too large, so that it is never said
     DOUBT_UNTESTED = "doubt-untested"  # annotated questions held back, too few to say it

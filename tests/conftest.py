@@ -10,9 +10,9 @@ from hypothesis import settings
 from tests.paths import SHARED
 
 # By default the same few examples at every run: what it finds, anybody can find again. CI runs the property
-# tests once more with a hundred drawn anew: --hypothesis-profile fresh --hypothesis-seed N.
+# tests once more with fifty drawn anew, others each time: --hypothesis-profile fresh --hypothesis-seed N.
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=30)
-settings.register_profile("fresh", deadline=None)
+settings.register_profile("fresh", deadline=None, max_examples=50)
 settings.load_profile("same")
 
 MARKS = ("browser", "data")  # written into JUnit reports, for the report of CI

@@ -71,32 +71,51 @@ def dockerfile_faults(folder: Path) -> Iterator[str]:
 
 
 def compose_faults(folder: Path) -> Iterator[str]:
-    """Yield what the Compose Specification says of the files, and which names nobody has defined."""
+    """Yield what the Compose Specification says of the files, alone and merged, and undefined names."""
     files = [folder / "compose.yaml", folder / "qdrant.yaml"]  # read together, as COMPOSE_FILE names them
-    parts, schema = [read_yaml(file) for file in files], get_builtin_schema("vendor.compose-spec")
-    wrong = [error for part in parts for error in validators.validator_for(schema)(schema).iter_errors(part)]
+    first, second = (read_yaml(file) for file in files)
+    schema = get_builtin_schema("vendor.compose-spec")
+    check, whole = validators.validator_for(schema)(schema).iter_errors, merged(first, second)
+    wrong = [error for part in (first, second, whole) for error in check(part)]
     if wrong:  # names are looked up in what has the right shape
         yield from (f"{error.json_path}: {error.message}" for error in wrong)
         return
-    kinds = ("services", "networks", "volumes", "secrets")
-    defined = {(kind, name) for part in parts for kind in kinds for name in part.get(kind) or ()}
-    services = [each for part in parts for each in part["services"].items()]
-    used = {(kind, name) for kind, name in defined if kind == "services"}
-    for name, service in services:
-        named = {(kind, each) for kind, key in NAMED.items() for each in service.get(key) or ()}
-        named |= {("volumes", each) for each in mounted(service) if not each.startswith((".", "/"))}
-        used |= named
-        yield from (f"{name}: {each} is not among the {kind}" for kind, each in sorted(named - defined))
-        yield from (f"{name}: there is no {each.name}" for each in read(service, folder) if not each.exists())
-        for other in awaited(service):
-            if not any(tells_its_health(each) for at, each in services if at == other):
-                yield f"{name}: waits for {other}, which has no health check"
-    yield from (f"nobody uses {name} of the {kind}" for kind, name in sorted(defined - used))
+    yield from project_faults(first, folder)
+    yield from project_faults(whole, folder)
     for name in sorted(
         {each for file in files for each in re.findall(r"\$\{(\w+)", file.read_text("utf-8"))}
     ):
         if f"`{name}`" not in SETTINGS:
             yield f"{name} is no setting of docs/operate.md"
+
+
+def merged(part: Any, over: Any, key: str = "") -> Any:
+    """Merge as compose does: mappings by key, lists one after the other, all else is the later one."""
+    if isinstance(part, Mapping) and isinstance(over, Mapping):
+        both = {name: merged(part[name], over[name], name) for name in part.keys() & over.keys()}
+        return {**part, **over, **both}
+    if isinstance(part, list) and isinstance(over, list) and key not in ("command", "entrypoint", "test"):
+        return [*part, *(each for each in over if each not in part)]
+    return over
+
+
+def project_faults(project: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    """Yield which names of a project nobody has defined, and which nobody uses."""
+    kinds, services = ("services", "networks", "volumes", "secrets"), project["services"]
+    defined = {(kind, name) for kind in kinds for name in project.get(kind) or ()}
+    used = {("services", name) for name in services}
+    for name, service in services.items():
+        named = {(kind, each) for kind, key in NAMED.items() for each in service.get(key) or ()}
+        named |= {("volumes", each) for each in mounted(service) if not each.startswith((".", "/"))}
+        used |= named
+        yield from (f"{name}: {each} is not among the {kind}" for kind, each in sorted(named - defined))
+        yield from (f"{name}: there is no {each.name}" for each in read(service, folder) if not each.exists())
+        if "image" not in service and "context" not in service.get("build", {}):
+            yield f"{name}: nothing says what it is made of"
+        for other in awaited(service):
+            if not tells_its_health(services.get(other, {})):
+                yield f"{name}: waits for {other}, which has no health check"
+    yield from (f"nobody uses {name} of the {kind}" for kind, name in sorted(defined - used))
 
 
 NAMED = {"services": "depends_on", "networks": "networks", "secrets": "secrets"}  # by these keys of a service
@@ -223,6 +242,7 @@ BROKEN = {  # file -> what stands there, what breaks it, what is told
     "qdrant.yaml": [
         ("depends_on: [qdrant-1]", "depends_on: [qdrant]", "qdrant-2: qdrant is not among the services"),
         ("aliases: [qdrant]", "aliases: qdrant", "$.services['qdrant-1'].networks"),
+        ("  page: *searching", "  pag: *searching", "pag: nothing says what it is made of"),
     ],
     "kubernetes.yaml": [
         ("runAsUser:", "runAsUsr:", "'runAsUsr' was unexpected"),

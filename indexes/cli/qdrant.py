@@ -9,7 +9,7 @@ from contextlib import closing
 from indexes.cli.progress import Bars
 from indexes.qdrant.address import connect
 from indexes.qdrant.collection import version_of
-from indexes.qdrant.upload import list_collections, roll_back, upload
+from indexes.qdrant.upload import list_collections, patient, roll_back, upload
 from indexes.store import paths
 from indexes.store.manifest import read, verify
 
@@ -32,6 +32,7 @@ def qdrant(parsed: argparse.Namespace) -> Iterator[str]:
         collection = roll_back(store, name, parsed.version)
         yield f"{name}: version {version_of(collection)} is in use at {address}"
     else:
+        store = patient(store)
         in_use = store.aliases().get(name)
         for collection, about in list_collections(store, name):
             told = "not whole"

@@ -25,12 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from indexes.store.atomic import delete, held, replacing, sweep, sync, sync_one, take_away
-from rag.errors import BadInput, MissingExtra, StoreUnavailable, install_hint
+from rag.errors import BadInput, MissingExtra, StoreBusy, StoreRefused, StoreUnavailable, install_hint
 from rag.types import Doubles, Filter, Floats
 
 EDGE, SERVERS = "qdrant+edge", {"qdrant": "http", "qdrant+http": "http", "qdrant+https": "https"}
 PORT = 6333
 SECONDS = 30  # that a server may take
+BUSY, REFUSED = (429, 502, 503, 504), (400, 401, 403, 405, 409, 413, 422)  # a node told late says 404
 WORDS, MEANING = "words", "meaning"  # the vectors of a point
 UNDATED = 4_000_000  # a day after all others: of an article that does not end
 ABOUT = 0  # the point of a server's collection that says what it holds
@@ -56,7 +57,10 @@ class Point:
 
 
 class VectorStore(Protocol):
-    """Collections of points, and names that point to one of them. StoreUnavailable: it cannot be reached."""
+    """Collections of points, and names that point to one of them.
+
+    StoreUnavailable: it cannot be reached; StoreBusy: not now; StoreRefused: nor later.
+    """
 
     def aliases(self) -> Mapping[str, str]:
         """Return name -> collection."""
@@ -165,7 +169,9 @@ def _filter(lib: Any, range_: Any, where: Filter | None) -> Any:  # noqa: ANN401
     texts = {"code": where.codes, "law_type": where.law_types, "region": where.regions}
     must = [
         # one that tells no law type or region is never shut out by it
-        lib.FieldCondition(key=field, match=lib.MatchAny(any=[*sorted(wanted), *([""] * (field != "code"))]))
+        lib.FieldCondition(
+            key=field, match=lib.MatchAny(any=[*map(utf8, sorted(wanted)), *([""] * (field != "code"))])
+        )
         for field, wanted in texts.items()
         if wanted
     ]
@@ -176,6 +182,15 @@ def _filter(lib: Any, range_: Any, where: Filter | None) -> Any:  # noqa: ANN401
             lib.FieldCondition(key="valid_to", range=range_(gt=day)),
         ]
     return lib.Filter(must=must) if must else None
+
+
+def utf8(text: str) -> str:
+    """Return what UTF-8 can hold of a text: half a surrogate pair as its escape."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _payload(of: Point) -> dict[str, str | int]:
+    return {name: utf8(value) if isinstance(value, str) else value for name, value in of.payload.items()}
 
 
 def _vectors(lib: Any, of: Point) -> dict[str, Any]:  # noqa: ANN401
@@ -220,7 +235,7 @@ class EdgeStore:
             with held(self.root):
                 others = {name: of for name, of in self.aliases().items() if name != alias}
                 if collection is not None and self.about(collection) is None:
-                    raise StoreUnavailable(f"{EDGE}://{self.root}: {collection} went away: try again")
+                    raise StoreRefused(f"{EDGE}://{self.root}: {collection} went away: try again")
                 new = {alias: collection} if collection is not None else {}
                 self._write(self.root / "aliases.json", others | new)
         except BlockingIOError as error:
@@ -298,7 +313,7 @@ class EdgeStore:
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
         q = self._q
-        written = [q.Point(each.id, _vectors(q, each), each.payload) for each in points]
+        written = [q.Point(each.id, _vectors(q, each), _payload(each)) for each in points]
         self._update(
             collection, q.UpdateOperation.upsert_points(written),
             [number for each in points for number in (each.id, each.fingerprint)],
@@ -488,7 +503,7 @@ class ServerStore:
         self._point(alias, place, former)
         if self._pairs().get(name, collection) != place:  # somebody deletes it, or makes it another one
             self._point(alias, former, place)
-            raise StoreUnavailable(f"{self._address}: {collection} went away meanwhile: try again")
+            raise StoreRefused(f"{self._address}: {collection} went away meanwhile: try again")
 
     def collections(self) -> list[str]:
         pairs = {alias: place for alias, place in self._pairs().items() if "." in alias}
@@ -575,7 +590,7 @@ class ServerStore:
             m.PointStruct(
                 id=each.id,
                 vector=_vectors(m, each),
-                payload={**each.payload, "fingerprint": each.fingerprint},
+                payload={**_payload(each), "fingerprint": each.fingerprint},
             )
             for each in points
         ]
@@ -655,5 +670,10 @@ class ServerStore:
 
         try:
             return getattr(self._client, method)(*arguments, **named)
-        except (ApiException, QdrantException, OSError) as error:
-            raise StoreUnavailable(f"{self._address}: {error}") from error
+        except (ApiException, QdrantException, OSError) as error:  # the client's own one says 429
+            status = getattr(error, "status_code", 429 if isinstance(error, QdrantException) else None)
+            said = " ".join(str(error).split())
+            if status in BUSY:
+                raise StoreBusy(f"{self._address} is busy ({said}): try again in a moment") from error
+            kind = StoreRefused if status in REFUSED else StoreUnavailable
+            raise kind(f"{self._address}: {said}") from error

@@ -5,11 +5,15 @@ TLS, are libpq's too: PGUSER, PGPASSWORD or ~/.pgpass, PGSSLMODE.
 
 A collection is a table of articles, each with its terms as an array, and one of postings that is made of it,
 ordered by dimension. What is proposed is exact: every posting is summed and every vector compared.
+
+Nothing outlives a transaction: no setting, prepared statement, temporary table or lock. So a pool such as
+pgbouncer's may give each transaction another session.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
@@ -19,13 +23,20 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from indexes.qdrant import engines
-from indexes.qdrant.engines import GRAMMAR, KEYWORDS, SECONDS, UNDATED, About, Ids, Point, Query
-from rag.errors import BadInput, MissingExtra, StoreUnavailable, install_hint
+from indexes.qdrant.engines import GRAMMAR, KEYWORDS, SECONDS, UNDATED, About, Ids, Point, Query, utf8
+from rag.errors import BadInput, MissingExtra, StoreBusy, StoreRefused, StoreUnavailable, install_hint
 from rag.types import Doubles, Filter
 
 POSTGRES = ("postgres", "postgresql")
 PAGE = 1_900  # numbers of a vector that fit a page of 8 KB beside what stays in a row
-SESSION = f"SET jit = off; SET work_mem = '64MB'; SET statement_timeout = '{SECONDS}s'"
+BEGIN = "BEGIN; SET LOCAL jit = off; SET LOCAL work_mem = '64MB'; SET LOCAL statement_timeout = '{}s'"
+# by the classes of SQLSTATE, and by what a server says while one connects, which has none
+BUSY = re.compile(
+    r"(?:40|53|55|57)...|.*(?:too many|connection slot|starting up|shutting down|more connections)"
+)
+REFUSED = re.compile(
+    r"(?:0A|22|23|28|3D|3F|42)...|.*(?:authentication failed|does not exist|no pg_hba|denied)"
+)
 PREPARE = """
     CREATE EXTENSION IF NOT EXISTS vector;
     CREATE SCHEMA IF NOT EXISTS pandect;
@@ -52,6 +63,16 @@ ARRANGE = """
 SWITCH = """
     INSERT INTO pandect.aliases VALUES (%s, %s)
     ON CONFLICT (name) DO UPDATE SET collection = excluded.collection"""
+SERVER = """
+    SELECT (SELECT json_object_agg(name, current_setting(name)) FROM unnest(%s::text[]) AS name),
+        (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+        pg_total_relation_size('{articles}') + pg_total_relation_size('{postings}'),
+        (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()),
+        coalesce(host(inet_server_addr()) IN ('127.0.0.1', '::1'), true), pg_backend_pid()"""
+TOLD = (
+    "server_version", "shared_buffers", "effective_cache_size", "work_mem", "jit", "fsync",
+    "max_parallel_workers_per_gather",
+)  # fmt: skip
 BY_TERMS = """
     SELECT id, sum(weight * factor) AS total
     FROM {postings} JOIN unnest(%s::integer[], %s::float8[]) AS asked (dimension, factor) USING (dimension)
@@ -110,7 +131,7 @@ class PostgresStore:
             c.execute(_of("INSERT INTO {articles} TABLE ", collection) + _of("{articles}", source))
             return True
 
-        return bool(self._call(copy, patient=True))
+        return bool(self._call(copy, 0))
 
     def recycle(self, spare: str, collection: str) -> bool:
         return False  # it is copied
@@ -142,7 +163,7 @@ class PostgresStore:
 
     def fingerprints(self, collection: str) -> Mapping[int, int]:
         select = _of("SELECT id, fingerprint FROM {articles}", collection)
-        rows = self._call(lambda c: c.execute(select).fetchall(), patient=True)
+        rows = self._call(lambda c: c.execute(select).fetchall(), 0)
         return {id_ % 2**64: fingerprint for id_, fingerprint in rows}
 
     def upsert(self, collection: str, points: Sequence[Point]) -> None:
@@ -164,7 +185,18 @@ class PostgresStore:
             [[n]] = c.execute(_of("SELECT count(*) FROM {articles}", collection))
             return int(n)
 
-        return int(self._call(arrange, patient=True))
+        return int(self._call(arrange, 0))
+
+    def server(self, collection: str) -> tuple[dict[str, Any], int, int | None]:
+        """Return what a measurement tells of the server, its transactions, and a process of it if here."""
+        select = _of(SERVER, collection)
+        [row] = self._call(lambda c: c.execute(select, (list(TOLD),)).fetchall())
+        settings, pgvector, size, transactions, here, process = row
+        return (
+            {**settings, "pgvector": pgvector, "tables_bytes": size},
+            transactions,
+            process if here else None,
+        )
 
     def open(self, collection: str) -> None:
         """Do nothing: the server has the memory."""
@@ -193,25 +225,34 @@ class PostgresStore:
         found: list[Any] = self._call(lambda c: list(c.execute(query, parameters)) if _prepared(c) else [])
         return found
 
-    def _call(self, act: Callable[[Any], Any], *, patient: bool = False) -> Any:  # noqa: ANN401
-        """Return what is done in one transaction; an idle connection that is lost is not the last."""
+    def _call(self, act: Callable[[Any], Any], seconds: float = SECONDS) -> Any:  # noqa: ANN401
+        """Return what is done in one transaction, in which a statement may take so long, 0 for any time.
+
+        An idle connection that is lost is not the last.
+        """
         while True:
             connection, idle = None, True
             try:
                 connection, idle = self._connection()
-                with connection.transaction():
-                    if patient:
-                        connection.execute("SET LOCAL statement_timeout = 0")
-                    found = act(connection)
+                connection.execute(BEGIN.format(seconds))
+                found = act(connection)
+                connection.commit()
                 self._idle.append(connection)
                 connection = None
                 return found
             except self._pg.Error as error:
                 if not (idle and connection is not None and connection.broken):
-                    raise StoreUnavailable(f"{self._address}: {' '.join(str(error).split())}") from error
+                    raise self._failure(error) from error
             finally:
                 if connection is not None:  # something failed
                     connection.close()
+
+    def _failure(self, error: Any) -> StoreUnavailable:  # noqa: ANN401
+        said = " ".join(str(error).split())
+        if BUSY.match(error.sqlstate or said):
+            return StoreBusy(f"{self._address} is busy ({said}): try again in a moment")
+        kind = StoreRefused if REFUSED.match(error.sqlstate or said) else StoreUnavailable
+        return kind(f"{self._address}: {said}")
 
     def _connection(self) -> tuple[Any, bool]:
         """Return a connection, and whether it was there already."""
@@ -219,9 +260,9 @@ class PostgresStore:
             return self._idle.pop(), True
         except IndexError:
             named = {"connect_timeout": SECONDS, "tcp_user_timeout": SECONDS * 1000}
-            made = self._pg.connect(self._address, autocommit=True, application_name="pandect", **named)
-            made.execute(SESSION)
-            return made, False
+            return self._pg.connect(
+                self._address, autocommit=True, application_name="pandect", prepare_threshold=None, **named
+            ), False
 
 
 def _close(connections: list[Any]) -> None:
@@ -278,7 +319,7 @@ def _signed(number: int, bits: int) -> int:
 
 def _text(text: str) -> str:
     """Return what PostgreSQL can keep of a text: it takes no NUL and no half of a surrogate pair."""
-    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+    return utf8(text.replace("\0", "\\0"))
 
 
 def _filter(where: Filter | None) -> tuple[str, list[object]]:

@@ -18,7 +18,7 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +29,7 @@ from indexes.store.manifest import Manifest
 from indexes.store.open_index import assemble
 from indexes.store.versions import DEFAULT_VERSIONS
 from indexes.update import term_counts
-from rag.errors import BadInput, MissingIndex, StoreUnavailable
+from rag.errors import BadInput, MissingIndex, StoreRefused, StoreUnavailable
 from rag.retrieval.bm25 import BM25, PRECEDING, BM25Settings, term_scores
 from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
@@ -39,7 +39,8 @@ from rag.types import Floats, Ints, Progress, no_progress
 _log = logging.getLogger(__name__)
 
 BATCH = 500  # points
-PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds before a batch is tried again
+PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds before a call is tried again
+ONCE = ("clone", "recycle")  # calls that would find their own work and take it for another's
 ROUNDS = 3  # of writing what did not become safe: a process that is killed forgets what it did not flush
 MAX_DRIFT = 0.05  # more of it, and a store would propose many that are none: all weights are written anew
 _T = TypeVar("_T")
@@ -180,6 +181,7 @@ def upload(
         BadInput: the index cannot be searched there.
         StoreUnavailable: the store failed again and again; what it has is kept, and goes on being used.
     """
+    store = patient(store, pauses)
     name, collection = manifest.name, collection_name(manifest)
     former = store.aliases().get(name)
     about = store.about(collection) if collection in store.collections() else None
@@ -201,9 +203,8 @@ def upload(
     made = contents(keyword, counts, settings, law_terms, dense, dict(about["means"]))
     written, removed, articles = set[int](), set[int](), len(made.ids)
     for _ in range(ROUNDS):
-        expected = _write(store, collection, made, progress, pauses, written, removed)
-        stored = _patiently(partial(store.finish, collection), pauses)
-        if stored == articles and _patiently(partial(store.fingerprints, collection), pauses) == expected:
+        expected = _write(store, collection, made, progress, written, removed)
+        if store.finish(collection) == articles and store.fingerprints(collection) == expected:
             break
     else:
         raise StoreUnavailable(f"{collection}: not all of {articles:,} points are safe: upload it again")
@@ -213,7 +214,7 @@ def upload(
     store.describe(
         collection, {**about, "complete": True, "drift": drift, "articles": articles, "uploaded": made_at}
     )
-    _patiently(partial(store.switch, name, collection), pauses)
+    store.switch(name, collection)
     for outdated in _outdated(store, name, keep):
         try:
             store.delete(outdated)
@@ -245,34 +246,64 @@ def _begin(
 
 
 def _write(
-    store: VectorStore, collection: str, made: Contents, progress: Progress, pauses: Sequence[float],
+    store: VectorStore, collection: str, made: Contents, progress: Progress,
     written: set[int], removed: set[int],
 ) -> Mapping[int, int]:  # fmt: skip
     """Write the points that differ, remove those that are none, and return the fingerprints of all then."""
-    stored = _patiently(partial(store.fingerprints, collection), pauses)
+    stored = store.fingerprints(collection)
     total, expected = len(made.ids), dict(stored)
     for begin in range(0, total, BATCH):
         rows = range(begin, min(begin + BATCH, total))
         changed = list(made.points(rows, stored))
         if changed:
-            _patiently(partial(store.upsert, collection, changed), pauses)
+            store.upsert(collection, changed)
         expected |= {point.id: point.fingerprint for point in changed}
         written |= {point.id for point in changed}
         progress("uploading articles", rows.stop, total)
     gone = sorted(stored.keys() - set(made.ids.tolist()))
     for begin in range(0, len(gone), BATCH):
-        _patiently(partial(store.remove, collection, gone[begin : begin + BATCH]), pauses)
+        store.remove(collection, gone[begin : begin + BATCH])
     removed |= {*gone}
     return {id_: fingerprint for id_, fingerprint in expected.items() if id_ not in removed}
 
 
-def _patiently(act: Callable[[], _T], pauses: Sequence[float]) -> _T:
-    for pause in pauses:
-        try:
-            return act()
-        except StoreUnavailable:
-            time.sleep(pause)
-    return act()
+class _Patient:
+    """A store whose calls are repeated when it is busy or away, but for those that do harm twice."""
+
+    def __init__(self, store: VectorStore, pauses: Sequence[float]) -> None:
+        self._store, self._pauses = store, pauses
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        method = getattr(self._store, name)
+        return method if name in ONCE else partial(self._try, method)
+
+    def create(self, collection: str, dim: int | None, *, graph: bool) -> None:
+        tried = False
+
+        def make() -> None:
+            nonlocal tried
+            if tried and collection in self._store.collections() and self._store.about(collection) is None:
+                self._store.delete(collection)  # it was made, and the answer was lost
+            tried = True
+            self._store.create(collection, dim, graph=graph)
+
+        self._try(make)
+
+    def _try(self, act: Callable[..., _T], *arguments: object, **named: object) -> _T:
+        for pause in self._pauses:
+            try:
+                return act(*arguments, **named)
+            except StoreRefused:
+                raise
+            except StoreUnavailable as error:
+                _log.warning("%s: trying again in %g s", error, pause)
+                time.sleep(pause)
+        return act(*arguments, **named)
+
+
+def patient(store: VectorStore, pauses: Sequence[float] = PAUSES) -> VectorStore:
+    """Return a store that repeats calls, after so many seconds each time, while it is busy or away."""
+    return cast(VectorStore, _Patient(store, pauses))
 
 
 def list_collections(store: VectorStore, name: str) -> list[tuple[str, About | None]]:
@@ -300,13 +331,14 @@ def _outdated(store: VectorStore, name: str, keep: int) -> list[str]:
     return found
 
 
-def roll_back(store: VectorStore, name: str, version: str | None) -> str:
+def roll_back(store: VectorStore, name: str, version: str | None, pauses: Sequence[float] = PAUSES) -> str:
     """Let the name of an index point to another version, or the one before, and return its collection.
 
     Raises:
         MissingIndex: the store has no such version.
         BadInput: a version is not named clearly.
     """
+    store = patient(store, pauses)
     in_use = store.aliases().get(name)
     if in_use is None:
         raise MissingIndex(f"the store has no index named {name!r} (there: {', '.join(store.aliases())})")

@@ -19,6 +19,7 @@ from rag.visits import HEADER, Visits, from_environment, limit
 
 KEYS = "PANDECT_API_KEYS"
 PER_KEY = "PANDECT_API_PER_KEY"
+PER_ADDRESS = "PANDECT_API_PER_ADDRESS"
 SECONDS = "PANDECT_API_SECONDS"
 AT_ONCE = "PANDECT_API_AT_ONCE"
 LEAST_KEY = 20  # characters; what is shorter can be guessed
@@ -71,13 +72,14 @@ class Access:
 
     visits: Visits
     per_key: RateLimits
+    per_address: RateLimits  # of whatever asks from there, with a key or without
     keys: Keys
     address_header: str = ""
     seconds: float = 30.0  # that one request may take, waiting included; a written answer may take longer
     at_once: int = 4  # searches
 
     def admit(self, authorization: str | None, peer: str | None, header: list[str]) -> Caller:
-        """Return who asks, and count it.
+        """Return who asks, and count it: for the address, and for the key or else for the address's searches.
 
         Raises:
             Refused: no key or an unknown one where keys are asked for, or too many requests.
@@ -85,12 +87,16 @@ class Access:
         address = self.visits.address(peer, header)
         client = self.keys.client(authorization or "")
         by_key = client is not None
-        wait = self.per_key.take(client) if by_key else self.visits.searches.take(address=address)
+        wait, whose = self.per_address.take(address=address), "from this address"
+        if wait <= 0 and by_key:
+            wait, whose = self.per_key.take(client), "with this key"
+        elif wait <= 0:
+            wait = self.visits.searches.take(address=address)
         if wait > 0:
             seconds = math.ceil(wait)
             raise Refused(
                 HTTPStatus.TOO_MANY_REQUESTS, "rate",
-                f"Too many requests came {'with this key' if by_key else 'from this address'}.",
+                f"Too many requests came {whose}.",
                 expected="fewer requests", cure=f"Try again in {seconds} s.", wait=seconds,
             )  # fmt: skip
         if self.keys and not by_key:
@@ -112,6 +118,10 @@ def access(environ: Mapping[str, str]) -> Access:
     return Access(
         visits,
         RateLimits(per_session=limit(environ, PER_KEY, "600/minute"), shared=("key", visits.shared)),
+        # twice a key's: several clients may stand behind one address
+        RateLimits(
+            per_address=limit(environ, PER_ADDRESS, "1200/minute"), shared=("requests", visits.shared)
+        ),
         Keys(Path(file).expanduser() if file else None),
         environ.get(HEADER, "").strip(),
         _whole(environ, SECONDS, 30),

@@ -58,14 +58,23 @@ class Guard:
                 if declared.isdigit() and int(declared[:18]) > LARGEST:
                     raise _too_large(int(declared[:18]))
                 await self.app(scope, _limited(receive), respond)
-            except Exception as error:  # noqa: BLE001 - its message may quote the question
-                if not isinstance(error, Refused):
-                    log_failure(error, "a request of the API")
-                    error = _broken()
-                self.metrics.refusals.labels(error.problem.type).inc()
+            except BaseException as error:  # noqa: BLE001 - its message may quote the question
+                refused = self._refusal(error, begun=bool(status))
+                self.metrics.refusals.labels(refused.problem.type).inc()
                 if not status:
-                    await error.response()(scope, receive, respond)
+                    await refused.response()(scope, receive, respond)
         self._tell(scope, status, time.perf_counter() - start)
+
+    def _refusal(self, error: BaseException, *, begun: bool) -> Refused:
+        """Return what a request ends with that did not end well; raise what is nobody's to answer."""
+        if isinstance(error, Refused):
+            return error
+        if isinstance(error, anyio.get_cancelled_exc_class()) and self.work.ending and not begun:
+            return _ending()  # uvicorn waits no longer, and would tell of an error of ours
+        if not isinstance(error, Exception):
+            raise error
+        log_failure(error, "a request of the API")
+        return _broken()
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
         """Count and log a request by its route: the path may hold anything."""
@@ -133,6 +142,14 @@ def _too_slow(read: int) -> Refused:
         HTTPStatus.REQUEST_TIMEOUT, "slow", f"The request did not come whole in {SECONDS:g} s.",
         got=f"{read} bytes of it", expected=f"a whole body within {SECONDS:g} s",
         cure="Send it again, in one piece.", headers={"Connection": "close"},
+    )  # fmt: skip
+
+
+def _ending() -> Refused:
+    return Refused(
+        HTTPStatus.SERVICE_UNAVAILABLE, "ending",
+        "The process ends, and there was no time left to answer. This says nothing of what is found.",
+        cure="Send it again.", wait=5,
     )  # fmt: skip
 
 

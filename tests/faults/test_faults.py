@@ -59,6 +59,7 @@ def test_what_fails_hangs_dies_and_fills_memory_is_found(monkeypatch: pytest.Mon
     assert (tally.kinds["kind"], tally.outcomes["tried"]) == (12, 9)
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_not_atomic_loses_law(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PANDECT_HOME", "")  # which is set
     (folder := tmp_path / "0").mkdir()

@@ -44,6 +44,7 @@ def asked() -> tuple[Question, ...]:
     return read_test_questions(folder)
 
 
+@pytest.mark.slow
 def test_the_test_questions_are_many_enough_of_every_kind(asked: tuple[Question, ...]) -> None:
     answered = [q for q in asked if q.article_ids]
     others = [q for q in asked if not q.article_ids]
@@ -57,6 +58,7 @@ def test_the_test_questions_are_many_enough_of_every_kind(asked: tuple[Question,
     assert len({q.id for q in asked}) == len(asked)
 
 
+@pytest.mark.slow
 def test_the_halves_share_no_article_and_no_section(corpus: Corpus, asked: tuple[Question, ...]) -> None:
     section = {article.id: article.headings for article in corpus.articles}
     assert {q.split for q in asked} == {"dev", "test"}
@@ -217,6 +219,7 @@ def test_another_encoder_is_fitted_where_the_questions_have_changed(
     assert (folder / "index" / "manifest.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_what_ships_is_read_together_with_what_its_official_text_names() -> None:
     engine = indexes.open()
     needs = [engine.law.read_with(id_) for id_ in engine.articles]

@@ -30,6 +30,7 @@ def steps(engine: Engine) -> Sequence[Step]:
     return engine.card.steps
 
 
+@pytest.mark.slow
 def test_each_is_told_in_every_language_of_the_page(steps: Sequence[Step]) -> None:
     assert len(steps) == len({step.id for step in steps}) >= 20
     assert all(set(step.text) == set(LANGUAGES) for step in steps)
@@ -78,6 +79,7 @@ USE = (
 PROBLEMS = [line.split("|")[1].strip() for line in USE.splitlines() if line.startswith("| ")][1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", PROBLEMS)
 def test_what_may_i_do_now_is_told_after_one_tap(engine: Engine, question: str) -> None:
     result = engine.ask(question, where=Filter(in_force_on=date.today()))

@@ -24,6 +24,7 @@ LAW = (
 )
 
 
+@pytest.mark.slow
 def test_questions_follow_the_number_of_the_article_whatever_its_id() -> None:
     made = with_shipped_questions(Corpus(CARD, LAW, (Question("mine", "Et moi ?", ("b",)),)))
     assert made.questions[0].id == "mine"

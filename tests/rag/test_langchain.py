@@ -32,6 +32,7 @@ def engine() -> Engine:
     return indexes.open("builtin")
 
 
+@pytest.mark.slow
 def test_documents_are_the_articles_that_the_engine_shows(engine: Engine) -> None:
     result = engine.ask(TREE, k=4)
     documents = PandectRetriever(engine=engine, k=4).invoke(TREE)

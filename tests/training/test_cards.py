@@ -54,6 +54,7 @@ def typed(screen: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, 
     return status, out, err
 
 
+@pytest.mark.slow
 def test_a_free_encoder_is_written_with_its_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     built()
     status, out, err = typed(capsys, "small", tmp_path / "out")
@@ -102,6 +103,7 @@ def test_a_restricted_one_asks_first(
     assert told.partition(": ")[2].partition(".")[0] in text
 
 
+@pytest.mark.slow
 def test_the_card_names_licence_source_and_metrics(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,6 +179,7 @@ def test_what_ships_can_be_exported(tmp_path: Path) -> None:
         assert (tmp_path / "out" / name).is_file()
 
 
+@pytest.mark.slow
 def test_there_must_be_something_to_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     built("none")
     assert "small has no encoder: nothing was fitted" in typed(capsys, "small", tmp_path / "out")[2]

@@ -12,6 +12,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indexes.qdrant.address import connect
+from indexes.qdrant.collection import collection_name
 from indexes.qdrant.engines import EDGE
+from indexes.qdrant.postgres import POSTGRES, PostgresStore
 from indexes.qdrant.shards import SHARDS
 from indexes.qdrant.upload import upload
 from indexes.sources import registry
@@ -137,10 +140,11 @@ def _compared(
     brought = in_subprocess("upload", bring)
     seconds = time.perf_counter() - begun
     size = sum(path.stat().st_size for path in (scratch / "store").rglob("*") if path.is_file())
-    here, there = (
-        in_subprocess(place, partial(_acts, place, questions), _read)
-        for place in (index, f"{address}/{manifest.name}")
-    )
+    here = in_subprocess(index, partial(_acts, index, questions), _read)
+    place, collection = f"{address}/{manifest.name}", collection_name(manifest)
+    before = _server(address, collection)
+    there = in_subprocess(place, partial(_acts, place, questions), _read)
+    after = _server(address, collection)
     n = len(questions)
     law: dict[str, Any] = {"name": manifest.name, "articles": manifest.corpus["articles"], "questions": n}
     for way, cost in (("this process", here), (name, there)):
@@ -162,6 +166,11 @@ def _compared(
         "store_alone_off": max((of.off for of in sums), default=0.0),
         "store_alone_gap": max(gaps, default=0.0),
     }
+    if before and after:
+        law["server"] = server = after[0]
+        server |= {"transactions": after[1] - before[1], "core_s": None, "machine": "another one"}
+        if before[2] is not None and after[2] is not None:
+            server |= {"core_s": after[2] - before[2], "machine": machine()}
     say(
         f"\n{law['name']}: {seconds:.0f} s to upload, {brought.grown / 1e6:,.0f} MB of memory, "
         f"{size / 1e6:,.0f} MB on disk{' here' * bool(to)}; "
@@ -171,6 +180,29 @@ def _compared(
         + (f", the others by scores {law['store_alone_gap']:.1e} apart at most.\n" if gaps else ".\n")
     )
     return law
+
+
+def _server(address: str, collection: str) -> tuple[dict[str, Any], int, float | None] | None:
+    """Return what a server says of itself, how many transactions, and seconds of a core if it is here."""
+    if not address.startswith(POSTGRES):
+        return None
+    store = PostgresStore(address)  # of its own, and gone before a process is begun that would have it too
+    told, transactions, process = store.server(collection)
+    return told, transactions, _core_seconds(process) if process is not None else None
+
+
+def _core_seconds(process: int) -> float | None:
+    """Return what the parent of a process of a server took, with all its children; by Linux's /proc."""
+    found: dict[int, tuple[int, int, int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            numbers = [int(fields[n]) for n in (1, 11, 12, 13, 14)]
+            found[int(stat.parent.name)] = numbers[0], sum(numbers[1:3]), sum(numbers[3:])
+    if process not in found or (parent := found[process][0]) not in found:  # in a container of its own
+        return None
+    ticks = [own for pid, (of, own, _) in found.items() if parent in (pid, of)]
+    return (sum(ticks) + found[parent][2]) / os.sysconf("SC_CLK_TCK")
 
 
 def _figures(cost: Cost, n: int) -> dict[str, float]:

@@ -6,11 +6,12 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from indexes.store.atomic import CURRENT
+from indexes.store.atomic import switch
 from indexes.store.paths import index_folder
 from training.pages.serving import RunningServer, served
 from training.pages.visitor import Visitor
@@ -25,43 +26,47 @@ def measure(folder: Path, questions: Sequence[str]) -> dict[str, Any]:
 
     The copies are alike, so that without a bound memory would grow by the same for each.
     """
+    with other_home():
+        versions = index_folder(NAME)
+        for n in range(VERSIONS):
+            copy_version(folder, versions / f"v{n}")
+        switch(versions, "v0")
+        with served(NAME) as page:
+            held = asyncio.run(_visits(page, versions, questions))
+    return {"memory_mib": held}
+
+
+@contextmanager
+def other_home() -> Iterator[None]:
+    """Have a PANDECT_HOME that is nobody's, and empty, until the block ends."""
     with tempfile.TemporaryDirectory() as home:
         former, os.environ["PANDECT_HOME"] = os.environ.get("PANDECT_HOME"), home
         try:
-            versions = index_folder(NAME)
-            for n in range(VERSIONS):
-                shutil.copytree(folder, versions / f"v{n}", copy_function=_linked)
-            _switch(versions, 0)
-            with served(NAME) as page:
-                held = asyncio.run(_visits(page, versions, questions))
+            yield
         finally:
             if former is None:
                 del os.environ["PANDECT_HOME"]
             else:
                 os.environ["PANDECT_HOME"] = former
-    return {"memory_mib": held}
 
 
-def _linked(source: str, target: str) -> None:
-    """Copy a file by a second name where the disk allows it."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
+def copy_version(folder: Path, target: Path) -> None:
+    """Copy a version of an index, by second names of its files where the disk allows it."""
 
+    def link(source: str, copied: str) -> None:
+        try:
+            os.link(source, copied)
+        except OSError:
+            shutil.copyfile(source, copied)
 
-def _switch(versions: Path, number: int) -> None:
-    """Bring a version into use as `python -m indexes` does: in one step."""
-    new = versions / f".{CURRENT}"
-    new.write_text(f"v{number}", encoding="utf-8")
-    new.replace(versions / CURRENT)
+    shutil.copytree(folder, target, copy_function=link)
 
 
 async def _visits(page: RunningServer, versions: Path, questions: Sequence[str]) -> list[float]:
     held = [page.memory()]
     visitor, _ = await Visitor.arrive(page.port)
     for n in range(VERSIONS):
-        _switch(versions, n)
+        switch(versions, f"v{n}")
         await visitor.ask(questions[n % len(questions)])
         await asyncio.sleep(WARM_UP_SECONDS)
         held.append(page.memory())

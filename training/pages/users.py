@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import stats
 
 from rag.errors import PandectError
 from training.pages.serving import RunningServer
-from training.pages.visitor import Visitor, VisitorRun
+from training.pages.visitor import PATIENCE, Visitor, VisitorRun
 
+_T = TypeVar("_T")
 THINKS = (3.0, 8.0)  # seconds between what a person does: to read the first card and open its reasons
 ARRIVE = 8.0  # seconds in which all of them have come: at one stroke nobody comes
 SETTLED = 1 / 3  # of the time, after which memory is expected to be flat: caches are filled by then
@@ -34,17 +36,27 @@ class UserPlan:
     seconds: float = 120.0
     stays: int = STAYS  # answers after which a person leaves and another comes; 0: nobody leaves
     seed: int = 42
+    patience: float = PATIENCE  # seconds that somebody waits for an answer
+
+
+class Failure(NamedTuple):
+    """A request that brought no answer, as whoever asked was told; times of `time.perf_counter()`."""
+
+    kind: str
+    begun: float  # when it was asked, or the connection was lost before
+    told: float
 
 
 @dataclass(slots=True)
 class UserLog:
-    """What happened; times in seconds."""
+    """What happened; times in seconds. All that is asked of the page is answered, or among the errors."""
 
+    asked: int = 0  # but for the last question of those who vanish, whose answer nobody waits for
     arrivals: list[float] = field(default_factory=list)
     answers: list[VisitorRun] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
     opened: list[float] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+    errors: list[Failure] = field(default_factory=list)
     memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds, MiB)
 
 
@@ -58,6 +70,7 @@ def measure(page: RunningServer, questions: Sequence[str], plan: UserPlan) -> di
 
 def summary(log: UserLog, plan: UserPlan) -> dict[str, Any]:
     """Return what a result file holds of it."""
+    came = len(log.arrivals) + len(log.answers) + len(log.shares) + len(log.opened)
     return {
         "plan": asdict(plan) | {"thinks_s": list(THINKS)},
         "answers": {
@@ -68,8 +81,10 @@ def summary(log: UserLog, plan: UserPlan) -> dict[str, Any]:
         "arrivals": times(log.arrivals),
         "shares": times(log.shares),
         "articles_opened": times(log.opened),
+        "asked": log.asked,
         "errors": len(log.errors),
-        "error_kinds": sorted(set(log.errors)),
+        "error_kinds": sorted({each.kind for each in log.errors}),
+        "silently_lost": log.asked - came - len(log.errors),
         "memory": memory(log.memory),
     }
 
@@ -111,20 +126,28 @@ def memory(seen: Sequence[tuple[float, float]]) -> dict[str, Any]:
     }
 
 
-async def visits(page: RunningServer, questions: Sequence[str], plan: UserPlan, log: UserLog) -> None:
-    """Let people use the page, and note in the log what happens."""
-    start = time.perf_counter()
-    people = (_person(page, questions, plan, start, n, log) for n in range(plan.users))
+async def visits(
+    page: RunningServer,
+    questions: Sequence[str],
+    plan: UserPlan,
+    log: UserLog,
+    goes_on: Callable[[], bool] | None = None,
+) -> None:
+    """Let people use the page, and note in the log what happens; `goes_on`: whether the time is not over."""
+    end = time.perf_counter() + plan.seconds
+    going = goes_on or (lambda: time.perf_counter() < end)
+    people = (_person(page, questions, plan, going, n, log) for n in range(plan.users))
     await watched(page, log.memory, asyncio.gather(*people))
 
 
 async def watched(server: RunningServer, seen: list[tuple[float, float]], work: Awaitable[object]) -> None:
-    """Note the memory of a server as (seconds, MiB), as long as some work lasts."""
+    """Note the memory of a server as (seconds, MiB) as long as some work lasts, while its process runs."""
     start = time.perf_counter()
 
     async def watch() -> None:
         while True:
-            seen.append((time.perf_counter() - start, server.memory()))
+            with suppress(PandectError):  # it has ended, and is started again
+                seen.append((time.perf_counter() - start, server.memory()))
             await asyncio.sleep(EVERY)
 
     watching = asyncio.create_task(watch())
@@ -133,16 +156,19 @@ async def watched(server: RunningServer, seen: list[tuple[float, float]], work: 
 
 
 async def _person(
-    page: RunningServer, questions: Sequence[str], plan: UserPlan, start: float, number: int, log: UserLog
+    page: RunningServer,
+    questions: Sequence[str],
+    plan: UserPlan,
+    goes_on: Callable[[], bool],
+    number: int,
+    log: UserLog,
 ) -> None:
     draw = random.Random(plan.seed * 1000 + number)  # noqa: S311 - not for secrets
     await asyncio.sleep(draw.uniform(0, min(ARRIVE, plan.seconds / 4)))
-    end = start + plan.seconds
-    while time.perf_counter() < end:
+    while goes_on():
         try:
-            await _visit(page, questions, plan, end, draw, log)
-        except (PandectError, OSError) as error:  # counted, and the person opens the page again
-            log.errors.append(f"{type(error).__name__}: {error}")
+            await _visit(page, questions, plan, goes_on, draw, log)
+        except (PandectError, OSError):  # it is in the log, and the person opens the page again
             await asyncio.sleep(1)
 
 
@@ -150,30 +176,41 @@ async def _visit(
     page: RunningServer,
     questions: Sequence[str],
     plan: UserPlan,
-    end: float,
+    goes_on: Callable[[], bool],
     draw: random.Random,
     log: UserLog,
 ) -> None:
-    visitor, landing = await Visitor.arrive(page.port)
+    visitor, landing = await _asked(log, Visitor.arrive(page.port, plan.patience))
     log.arrivals.append(landing.seconds)
     answered = 0
     try:
-        while time.perf_counter() < end and (not plan.stays or answered < plan.stays):
+        while goes_on() and (not plan.stays or answered < plan.stays):
             await asyncio.sleep(draw.uniform(*THINKS))
-            log.answers.append(await visitor.ask(draw.choice(questions)))
+            log.answers.append(await _asked(log, visitor.ask(draw.choice(questions)), visitor))
             answered += 1
             does = draw.random()
             if does < SHARES:
                 await asyncio.sleep(draw.uniform(*THINKS))
-                if (ticked := await visitor.tick("told")) is not None:
+                if visitor.has("told") and (ticked := await _asked(log, visitor.tick("told"), visitor)):
                     log.shares.append(ticked.seconds)
             elif does < SHARES + OPENS and visitor.articles:
-                await asyncio.sleep(draw.uniform(*THINKS))
-                opened = await visitor.go("browse", f"article={draw.choice(visitor.articles)}")
-                await asyncio.sleep(draw.uniform(*THINKS))
-                back = await visitor.go("")
-                log.opened += [opened.seconds, back.seconds]
+                for where in (("browse", f"article={draw.choice(visitor.articles)}"), ("",)):  # and back
+                    await asyncio.sleep(draw.uniform(*THINKS))
+                    log.opened.append((await _asked(log, visitor.go(*where), visitor)).seconds)
         if plan.stays and draw.random() < VANISHES:
             await visitor.vanish(draw.choice(questions))
     finally:
         await visitor.leave()
+
+
+async def _asked(log: UserLog, does: Awaitable[_T], visitor: Visitor | None = None) -> _T:
+    """Count what somebody does, and what it ends with if it ends without an answer."""
+    log.asked += 1
+    begun = time.perf_counter()
+    lost = visitor.lost if visitor is not None else None
+    try:
+        return await does
+    except (PandectError, OSError) as error:
+        kind = f"{type(error).__name__}: {error}"
+        log.errors.append(Failure(kind, begun if lost is None else lost, time.perf_counter()))
+        raise

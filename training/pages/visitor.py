@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,7 @@ from rag.errors import MissingExtra, PandectError, install_hint
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
-PATIENCE = 60.0  # seconds; nobody waits longer
+PATIENCE = 60.0  # seconds; nobody waits longer, unless whoever measures says so
 _ARTICLE = re.compile(r'browse\?article=([^"&]+)')
 _WHOLE = (0, 3)  # FINISHED_SUCCESSFULLY, of a run or of a fragment
 LARGEST = 2**26  # bytes of one message; a page of articles is a hundredth of that
@@ -41,11 +42,14 @@ class Visitor:
     query: str = ""
     page: str = ""  # "" is "Ask"
     articles: list[str] = field(default_factory=list)  # that the last answer leads to, as the links have them
+    patience: float = PATIENCE  # seconds
+    lost: float | None = None  # when the connection ended, by time.perf_counter()
     _widgets: dict[str, _Widget] = field(default_factory=dict)  # by key
     _states: dict[str, Any] = field(default_factory=dict)  # id -> WidgetState
+    _watching: asyncio.Task[None] | None = None
 
     @classmethod
-    async def arrive(cls, port: int) -> tuple[Visitor, VisitorRun]:
+    async def arrive(cls, port: int, patience: float = PATIENCE) -> tuple[Visitor, VisitorRun]:
         """Open the page; return the session and what its first view took.
 
         Raises:
@@ -54,15 +58,26 @@ class Visitor:
         """
         try:
             from websockets.asyncio.client import connect
+            from websockets.exceptions import WebSocketException
             from websockets.typing import Subprotocol
         except ImportError as error:
             raise MissingExtra(f"a scripted user needs websockets: run {install_hint('dev')}") from error
         start = time.perf_counter()
         address = f"ws://127.0.0.1:{port}/_stcore/stream"
         streamlit = Subprotocol("streamlit")
-        socket = await connect(address, subprotocols=[streamlit], max_size=LARGEST, compression=None)
-        visitor = cls(socket)
-        return visitor, await visitor._run(start=start)
+        try:
+            socket = await connect(
+                address, subprotocols=[streamlit], max_size=LARGEST, compression=None, open_timeout=patience
+            )
+        except WebSocketException as error:
+            raise PandectError(f"the page does not open: {type(error).__name__}") from error
+        visitor = cls(socket, patience=patience)
+        visitor._watching = asyncio.create_task(visitor._watch())
+        try:
+            return visitor, await visitor._run(start=start)
+        except PandectError:
+            await visitor.leave()
+            raise
 
     async def ask(self, question: str) -> VisitorRun:
         """Send a question as the button does."""
@@ -70,8 +85,15 @@ class Visitor:
 
     async def vanish(self, question: str) -> None:
         """Send a question and be gone before its answer, without closing the page."""
-        await self.socket.send(self._message(pressed=self._typed(question)))
+        from websockets.exceptions import WebSocketException
+
+        with suppress(WebSocketException):  # the page was gone first
+            await self.socket.send(self._message(pressed=self._typed(question)))
         self.socket.transport.abort()
+
+    def has(self, key: str) -> bool:
+        """Return whether the page has what can be pressed under this key."""
+        return key in self._widgets
 
     async def tick(self, key: str) -> VisitorRun | None:
         """Tick the box of this key; None where there is none."""
@@ -89,6 +111,10 @@ class Visitor:
     async def leave(self) -> None:
         """Close the page."""
         await self.socket.close()
+
+    async def _watch(self) -> None:
+        await self.socket.wait_closed()
+        self.lost = time.perf_counter()
 
     def _typed(self, question: str) -> _Widget:
         """Put a question into its box; return the button that sends it."""
@@ -128,13 +154,13 @@ class Visitor:
             self._widgets.clear()
         start = time.perf_counter() if start is None else start
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self.patience):
                 await self.socket.send(sent)
                 return await self._read(start)
         except WebSocketException as error:
             raise PandectError(f"the page hung up: {type(error).__name__}") from error
         except TimeoutError as error:
-            raise PandectError(f"the page was not whole after {PATIENCE:.0f} s") from error
+            raise PandectError(f"the page was not whole after {self.patience:.0f} s") from error
 
     async def _read(self, start: float) -> VisitorRun:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg

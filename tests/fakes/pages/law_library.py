@@ -40,7 +40,7 @@ AUDIT = (
     AuditFinding(AuditKind.FOREIGN, True, share=0.4),
     AuditFinding(AuditKind.STRANGERS, count=230, share=0.12),
     AuditFinding(AuditKind.EXPECTED, share=0.69, error=0.133),
-    AuditFinding(AuditKind.EXPECTED_RECALL, False, 2, 0.61, 0.16),
+    AuditFinding(AuditKind.EXPECTED_RECALL, share=0.61, error=0.16),
     AuditFinding(AuditKind.DOUBT, count=200, share=0.046),
 )
 LAWS = (

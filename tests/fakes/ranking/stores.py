@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -24,12 +25,15 @@ from indexes.qdrant.engines import EdgeStore, ServerStore, VectorStore, connect
 from indexes.qdrant.postgres import PostgresStore
 from indexes.qdrant.shards import ShardedStore
 from indexes.qdrant.upload import contents, mean_lengths
-from rag.errors import StoreUnavailable
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.term_counts import FieldCounts
 
-STORES = ("edge", "shards", "postgres", "client", "server")  # the client imitates a server in memory
+if TYPE_CHECKING:
+    from tests.fakes.ranking.qdrant_server import QdrantServer
+
+_SERVERS: WeakKeyDictionary[VectorStore, QdrantServer] = WeakKeyDictionary()
+STORES = ("edge", "shards", "postgres", "client", "server")  # the client: an imitation of a server
 REAL = ("edge", "postgres", "server")
 
 
@@ -37,16 +41,6 @@ def in_memory(folder: Path) -> Path:
     """Make a folder in memory, if there is such a place: waiting for the disk is most of a test."""
     memory = Path("/dev/shm")  # noqa: S108
     return Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else folder))
-
-
-class Imitation(ServerStore):
-    """The client's own imitation of a server, in memory."""
-
-    def _call(self, method: str, *arguments: object, **named: object) -> Any:
-        try:
-            return super()._call(method, *arguments, **named)
-        except (KeyError, ValueError) as error:  # where a server says 404
-            raise StoreUnavailable(str(error)) from error
 
 
 def store(kind: str, folder: Path) -> VectorStore:
@@ -63,12 +57,23 @@ def store(kind: str, folder: Path) -> VectorStore:
     if kind == "postgres":
         pytest.importorskip("psycopg", reason="needs the extra [postgres]")
         return PostgresStore(os.environ.get("POSTGRES_URL") or _postgres())
-    client = pytest.importorskip("qdrant_client", reason="needs the extra [qdrant]")
+    pytest.importorskip("qdrant_client", reason="needs the extra [qdrant]")
     if kind == "client":
-        return Imitation(client.QdrantClient(":memory:"), "memory")
+        from tests.fakes.ranking.qdrant_server import QdrantServer
+
+        server = QdrantServer()
+        imitated = connect(server.address)
+        weakref.finalize(imitated, server.close)
+        _SERVERS[imitated] = server
+        return imitated
     if not os.environ.get("QDRANT_URL"):
         pytest.skip("QDRANT_URL names no Qdrant server: qdrant://HOST:PORT")
     return connect(os.environ["QDRANT_URL"])
+
+
+def imitation(of: VectorStore) -> QdrantServer:
+    """Return the server of a store of the kind "client"."""
+    return _SERVERS[of]
 
 
 @lru_cache

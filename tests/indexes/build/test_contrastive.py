@@ -76,6 +76,7 @@ def far(found: np.ndarray, wanted: np.ndarray, scale: float) -> float:
     return float(np.linalg.norm(found.astype(np.float64) - wanted) / max(np.linalg.norm(wanted), scale))
 
 
+@pytest.mark.slow
 @given(batch=batches())
 @settings(max_examples=150, deadline=None)
 def test_gradient_agrees_with_automatic_differentiation(

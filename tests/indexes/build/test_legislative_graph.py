@@ -61,6 +61,7 @@ def laws(draw: st.DrawFn) -> Corpus:
     return Corpus(replace(VILLAGE.card, law_date=day), articles)
 
 
+@pytest.mark.slow
 @given(laws(), laws())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_carried_on_is_what_is_read_anew(former: Corpus, new: Corpus) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +62,7 @@ def test_every_question_and_answer_is_paired_with_each_article_it_cites(
     assert all(asked.gold[text, article] == 1 for text, article in asked.pairs)
 
 
+@pytest.mark.slow
 @given(laid())
 def test_a_right_article_is_a_partner_or_masked_and_a_wrong_one_is_neither(
     made: tuple[AnnotatedTexts, list[Question]],

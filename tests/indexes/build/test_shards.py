@@ -66,6 +66,7 @@ def test_any_split_gives_the_counts_and_weights_of_one_pass(
         assert found.tobytes() == expected[begin : begin + len(found), columns].tobytes()
 
 
+@pytest.mark.slow
 def test_shards_of_real_law_weigh_as_one_and_so_do_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "may_fork", lambda: True)
     corpus = read(builtin() / "corpus")

@@ -252,6 +252,7 @@ def corpora(draw: st.DrawFn) -> Corpus:
     return Corpus(card, (*articles, stays), tuple(asked), extras)
 
 
+@pytest.mark.slow
 @given(corpora(), st.lists(st.sampled_from([*KINDS, ALL]), max_size=3))
 @settings(max_examples=150)
 def test_nothing_is_lost(before: Corpus, kinds: list[str]) -> None:
@@ -323,6 +324,7 @@ def test_original_texts_travel_with_an_export(tmp_path: Path, format_: str) -> N
     assert read(write(corpus, tmp_path / "kept")) == corpus
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "found"), [("fr", {"exact-duplicates": 144}), ("de", {"exact-duplicates": 2})]

@@ -88,6 +88,7 @@ def test_the_usual_order(capsys: Screen, law: Path, home: Path) -> None:
     assert len(typed(capsys, "list")[1].splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_check_takes_the_index_of_the_page_or_the_one_that_ships(
     capsys: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_question_of_wrong_articles_only_does_not_become_one_without_answer() 
     assert made.left == {"questions for which no article was said to answer": 1}
 
 
+@pytest.mark.slow
 def test_the_export_is_read_back_as_annotated_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

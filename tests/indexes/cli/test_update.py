@@ -265,6 +265,7 @@ def test_nodes_come_and_go_with_the_law(
     assert not (home / "nodes.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_updated(typed: Typed, law: Files, home: Path) -> None:
     path = law(VILLAGE)
     err = typed("update", "village", path)[2]
@@ -352,6 +353,7 @@ def test_versions(typed: Typed, law: Files) -> None:
     assert typed("versions", "village")[1].splitlines()[2] == f"  {made[0]}  damaged"
 
 
+@pytest.mark.slow
 def test_back_and_forth(typed: Typed, law: Files) -> None:
     made = [install(edition(0)).name]
     for n in (1, 2):
@@ -379,6 +381,7 @@ def test_back_and_forth(typed: Typed, law: Files) -> None:
     assert agreed().extras == edition(5).extras
 
 
+@pytest.mark.slow
 def test_the_way_back_is_the_one_that_was_promised_whatever_the_clock_says(
     typed: Typed, law: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:

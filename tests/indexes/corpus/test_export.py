@@ -32,6 +32,7 @@ BREAKS = Corpus(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", FORMATS)
 @given(corpus=corpora())
 @example(corpus=BREAKS)

@@ -51,6 +51,7 @@ marked = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(corpus=marked)
 @settings(deadline=None, max_examples=40)  # each writes to the disk
 def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> None:

@@ -91,6 +91,7 @@ def test_numbers_worked_by_hand(small: Description) -> None:
     assert filled["question", "by"] == TableColumn("question", "by", 1, 4, used=False)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(corpora())
 def test_it_counts_what_the_corpus_holds(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> None:

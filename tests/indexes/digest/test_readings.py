@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from indexes.corpus import corpus
 from indexes.store import paths
 from tests.paths import ROOT
@@ -38,6 +40,7 @@ def test_the_table_counts_what_is_kept() -> None:
         assert told[name] == [f"{articles:,}", *shares], name
 
 
+@pytest.mark.slow
 def test_each_fault_is_of_an_article_that_ships_once_a_reading() -> None:
     _, found = records()
     numbers = {a.article_no for a in corpus.read(paths.builtin() / "corpus").articles}

@@ -23,6 +23,7 @@ VALUES = st.recursive(
 OBJECTS = st.lists(st.dictionaries(st.text("ab\n", max_size=3), VALUES, max_size=3), max_size=5)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(objects=OBJECTS, indent=st.none() | st.integers(0, 3), piece=st.integers(1, 40), ascii_=st.booleans())
 def test_it_does_not_matter_where_the_pieces_end(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -59,6 +61,15 @@ def ask(folder: Path, node: ServerStore) -> list[object]:
     return told(assemble(folder, read(folder, "x"), "x", node))
 
 
+def keep_asking(engine: Engine, over: threading.Event) -> list[list[object]]:
+    """What a node says until it is over, less the times when it says that it cannot."""
+    found = []
+    while not over.is_set():
+        with suppress(StoreUnavailable):
+            found.append(told(engine))
+    return found
+
+
 def within(seconds: float, act: Callable[[], T]) -> T:
     """Try again, for so long, what may fail meanwhile."""
     until = time.monotonic() + seconds
@@ -76,15 +87,22 @@ def test_a_node_that_fails_changes_no_answer_and_comes_back(nodes: list[ServerSt
     expected = told(assemble(first, folders[first], "x"))
     for node in nodes:
         assert ask(first, node) == expected
-    command("QDRANT_STOP")
-    try:
-        for node in nodes[:2]:
-            for _ in range(20):
-                assert within(SECONDS, partial(ask, first, node)) == expected
-        with pytest.raises(StoreUnavailable):
-            nodes[2].aliases()
-    finally:
-        command("QDRANT_START")
+    over, engines = threading.Event(), [assemble(first, folders[first], "x", node) for node in nodes]
+    with ThreadPoolExecutor(len(nodes)) as threads:
+        asking = [threads.submit(keep_asking, engine, over) for engine in engines]
+        try:
+            command("QDRANT_STOP")
+            for node in nodes[:2]:
+                for _ in range(20):
+                    assert within(SECONDS, partial(ask, first, node)) == expected
+            with pytest.raises(StoreUnavailable):
+                nodes[2].aliases()
+        finally:
+            over.set()
+            command("QDRANT_START")
+    for each in asking:  # a search that the node's end met is right, or an error
+        assert all(answer == expected for answer in each.result())
+    assert all(each.result() for each in asking[:2])
     within(SECONDS, partial(upload, second, folders[second], "x", nodes[0]))
     for node in nodes:
         assert within(SECONDS, partial(ask, second, node)) == told(indexes.open("village"))

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexes.qdrant import engines, postgres
+from indexes.qdrant import engines
 from indexes.qdrant.engines import Point
 from indexes.qdrant.postgres import PostgresStore
-from rag.errors import StoreUnavailable
+from indexes.qdrant.upload import patient
+from rag.errors import StoreBusy, StoreRefused, StoreUnavailable
 from rag.types import Filter
 from tests.fakes.ranking.stores import store
 
@@ -39,6 +40,7 @@ def point(id_: int, words: dict[int, float], meaning: tuple[float, float] | None
     return Point(id_, words, meaning, {"code": code, "law_type": "", "region": "", **DATED}, id_ % 7 + 1)
 
 
+@pytest.mark.slow
 def test_numbers_have_no_sign(base: PostgresStore, name: str) -> None:
     most, dimension = 2**64 - 1, 2**32 - 1
     base.upsert(name, [point(most, {dimension: 0.5, 0: 0.25}, (1, 0)), point(1, {0: 1.0}, (0.5, 0))])
@@ -93,12 +95,62 @@ def test_who_uploads_is_busy_for_an_hour(
     assert not base.busy(name)
 
 
-def test_a_search_that_takes_too_long_is_given_up(
-    base: PostgresStore, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(postgres, "SESSION", "SET statement_timeout = '50ms'")
+def test_a_search_that_takes_too_long_is_given_up(base: PostgresStore) -> None:
     impatient = PostgresStore(base._address)
-    with pytest.raises(StoreUnavailable, match="statement timeout"):
-        impatient._call(lambda c: c.execute("SELECT pg_sleep(5)"))
+    with pytest.raises(StoreBusy, match="statement timeout"):
+        impatient._call(lambda c: c.execute("SELECT pg_sleep(5)"), 0.05)
     assert impatient._idle == []
-    impatient._call(lambda c: c.execute("SELECT pg_sleep(0.1)"), patient=True)
+    impatient._call(lambda c: c.execute("SELECT pg_sleep(0.1)"), 0)
+
+
+@pytest.mark.parametrize(("state", "kind"), [
+    ("40001", StoreBusy), ("53300", StoreBusy), ("55P03", StoreBusy), ("57P01", StoreBusy),
+    ("28000", StoreRefused), ("42501", StoreRefused), ("XX000", StoreUnavailable),
+])  # fmt: skip
+def test_what_ends_soon_is_told_from_what_does_not(
+    base: PostgresStore, state: str, kind: type[Exception]
+) -> None:
+    fail = f"DO $$ BEGIN RAISE 'no' USING errcode = '{state}'; END $$"
+    with pytest.raises(StoreUnavailable, match="no") as raised:
+        base._call(lambda c: c.execute(fail))
+    assert type(raised.value) is kind
+
+
+def test_a_server_with_too_many_connections_is_busy_and_asked_again(
+    base: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    role = f"r{uuid.uuid4().hex}"
+    base._call(lambda c: c.execute(f"CREATE ROLE {role} LOGIN CONNECTION LIMIT 0 IN ROLE pg_read_all_data"))
+    monkeypatch.setenv("PGUSER", role)
+    crowded = PostgresStore(base._address)
+    for call in (
+        crowded.aliases,
+        crowded.collections,
+        lambda: crowded.about("x"),
+        lambda: crowded.delete("x"),
+    ):
+        with pytest.raises(StoreBusy, match="too many connections"):
+            call()
+
+    def leave(_: float) -> None:
+        base._call(lambda c: c.execute(f"ALTER ROLE {role} CONNECTION LIMIT 1"))
+
+    monkeypatch.setattr("indexes.qdrant.upload.time.sleep", leave)
+    assert patient(crowded, (1,)).collections() == base.collections()
+    monkeypatch.setenv("PGUSER", f"{role}x")
+    with pytest.raises(StoreRefused, match="does not exist"):
+        patient(PostgresStore(base._address)).collections()
+    base._call(lambda c: c.execute(f"DROP ROLE {role}"))
+
+
+def test_nothing_stays_in_a_session(base: PostgresStore, name: str) -> None:
+    """As pgbouncer gives each transaction another one."""
+    base.finish(name)
+    for _ in range(12):  # psycopg prepares what is asked five times
+        base.search(name, {1: 1.0}, 1, None, exact=True)
+    [connection] = base._idle
+    [[prepared]] = connection.execute("SELECT count(*) FROM pg_prepared_statements")
+    [[session]] = connection.execute(
+        "SELECT count(*) FROM pg_settings WHERE source = 'session' AND name <> 'application_name'"
+    )
+    assert (prepared, session) == (0, 0)

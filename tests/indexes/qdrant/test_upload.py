@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,15 +27,23 @@ from indexes.qdrant.collection import collection_name, drift_between, version_of
 from indexes.qdrant.engines import EdgeStore, Point, ServerStore, VectorStore, connect
 from indexes.qdrant.postgres import PostgresStore
 from indexes.qdrant.shards import ShardedStore
-from indexes.qdrant.upload import UploadCounts, list_collections, roll_back, upload
+from indexes.qdrant.upload import PAUSES, UploadCounts, list_collections, roll_back, upload
 from indexes.store.atomic import held
 from indexes.store.manifest import read
 from indexes.store.open_index import assemble
 from rag.engine.engine import Engine
-from rag.errors import BadInput, MissingIndex, PandectError, StaleIndex, StoreUnavailable
+from rag.errors import (
+    BadInput,
+    MissingIndex,
+    PandectError,
+    StaleIndex,
+    StoreBusy,
+    StoreRefused,
+    StoreUnavailable,
+)
 from rag.types import Filter
 from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, edition, install
-from tests.fakes.ranking.stores import REAL, in_memory, store
+from tests.fakes.ranking.stores import REAL, imitation, in_memory, store
 from tests.paths import ROOT
 
 pytestmark = [
@@ -43,6 +52,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local"),
 ]
 ASKED = (GOAT, "le puits du voisin", "pain brûlé au four", "chien", "de la musique, article 10", "xylophone")
+
+AT_ONCE = (0.0,) * len(PAUSES)
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +80,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStor
 
 
 def put(folder: Path, to: VectorStore, keep: int = 3) -> UploadCounts:
-    return upload(folder, read(folder, "x"), "x", to, keep=keep, pauses=(0, 0))
+    return upload(folder, read(folder, "x"), "x", to, keep=keep, pauses=AT_ONCE)
 
 
 def opened(folder: Path, from_: VectorStore) -> Engine:
@@ -121,6 +132,21 @@ def test_versions_come_into_use_and_back(place: VectorStore) -> None:
         roll_back(place, "hamlet", None)
     put(install(edition(3)), place, keep=1)
     assert len(list_collections(place, "village")) == 1
+
+
+def test_odd_texts_are_kept_and_filtered_by(place: VectorStore) -> None:
+    odd = "Du\0 \\0 village"
+    articles = tuple(replace(a, code=odd) for a in VILLAGE.articles[:6]) + VILLAGE.articles[6:]
+    folder = install(replace(VILLAGE, articles=articles), settings=NONE)
+    put(folder, place)
+    where = Filter(frozenset({odd}))
+    assert told(opened(folder, place), where=where) == told(indexes.open("village"), where=where)
+    nowhere = opened(folder, place).ask(GOAT, where=Filter(frozenset({"half a pair: \ud800"})))
+    assert not nowhere.shown
+    for field in ("id", "code", "law_type", "region"):  # so none comes into an index
+        half = replace(VILLAGE.articles[2], **{field: "v\udc80"})
+        with pytest.raises(BadInput, match="half a surrogate pair"):
+            install(replace(VILLAGE, articles=(*VILLAGE.articles[:2], half), questions=()))
 
 
 @pytest.mark.parametrize("place", ["edge", "postgres"], indirect=True)
@@ -310,11 +336,48 @@ def test_a_write_that_fails_is_tried_again(root: Path, monkeypatch: pytest.Monke
     assert put(install(), failing).written == len(VILLAGE.articles)
 
 
+@pytest.mark.parametrize("status", [503, 429, 0], ids=["503", "429", "answer lost"])
+@pytest.mark.parametrize("place", ["client"], indirect=True)
+def test_a_server_that_is_away_for_a_moment_is_asked_again(status: int, place: VectorStore) -> None:
+    from tests.fakes.ranking.qdrant_server import each_first
+
+    server = imitation(place)
+    server.fault = each_first(status)
+    folders = [install(edition(n)) for n in (1, 2)]
+    for folder in folders:
+        put(folder, place)
+    server.fault = lambda _: None
+    assert told(opened(folders[1], place)) == told(indexes.open("village"))
+    server.fault = each_first(status)
+    assert roll_back(place, "village", None, pauses=AT_ONCE) == collection_name(read(folders[0], "x"))
+    asked = len(server.asked)
+    server.fault = lambda _: 401
+    with pytest.raises(StoreRefused, match="401"):
+        roll_back(place, "village", None, pauses=AT_ONCE)
+    assert len(server.asked) == asked + 1  # nobody lets in later whom they do not let in now
+    server.fault = lambda _: None
+
+
+@pytest.mark.parametrize("place", ["edge", "postgres", "client"], indirect=True)
+def test_what_was_created_although_nobody_said_so_is_created_anew(
+    place: VectorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create, failures = place.create, [StoreUnavailable("no answer")]
+
+    def lost(collection: str, dim: int | None, *, graph: bool) -> None:
+        create(collection, dim, graph=graph)
+        if failures:
+            raise failures.pop()
+
+    monkeypatch.setattr(place, "create", lost)
+    assert put(install(), place).written == len(VILLAGE.articles)
+
+
 def test_an_upload_that_ends_early_goes_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexes.qdrant.upload.BATCH", 4)
     monkeypatch.setattr(engines, "FLUSHED", 1)
     failing = Failing(root / "store")
-    failing.failures = (3, 4, 5)
+    failing.failures = tuple(range(3, 4 + len(AT_ONCE)))
     folder = install()
     with pytest.raises(StoreUnavailable, match="no route"):
         put(folder, failing)
@@ -551,15 +614,28 @@ def test_what_others_keep_in_a_server_is_no_index(root: Path, monkeypatch: pytes
         indexes.open("qdrant://host/village")
 
 
-def test_a_server_that_is_asked_too_much_is_not_there() -> None:
-    exceptions = pytest.importorskip("qdrant_client.common.client_exceptions")
-
-    class Busy:
-        def get_aliases(self) -> None:
-            raise exceptions.ResourceExhaustedResponse("429", 1)
-
-    with pytest.raises(StoreUnavailable, match="429"):
-        ServerStore(Busy(), "busy").aliases()
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_busy_server_is_never_told_to_lack_something(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = store("client", Path())
+    assert isinstance(client, ServerStore)
+    put(install(), client)
+    monkeypatch.setattr("indexes.qdrant.address.connect", lambda _: client)
+    assert indexes.open("qdrant://host/village").ask(GOAT).shown
+    name = client.aliases()["village"]
+    imitation(client).fault = lambda _: status
+    calls: list[Callable[[], object]] = [
+        client.aliases, client.collections,
+        *(partial(call, name) for call in (client.about, client.fingerprints, client.finish, client.busy)),
+        *(partial(call, name) for call in (client.delete, partial(client.recycle, "village.0.x"))),
+        partial(client.create, name, 2, graph=False), partial(client.switch, "village", None),
+        partial(client.describe, name, {"complete": False}), partial(client.remove, name, [1]),
+        partial(client.upsert, name, [Point(1, {1: 1.0}, None, {}, 7)]),
+        partial(client.search, name, {1: 1.0}, 1, None, exact=True),
+        partial(indexes.open, "qdrant://host/village"),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(StoreBusy, match=r"is busy .* try again in a moment"):
+            call()
 
 
 def test_a_real_server_is_asked_where_there_is_one(tmp_path: Path) -> None:

@@ -201,6 +201,7 @@ def test_no_word_of_a_body_is_lost_or_twice(data: Path, name: str) -> None:
     assert all(len(word) < 8 for word in found - body)  # signs of lists, which HTML draws
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_what_readers_see_of_real_acts(data: Path) -> None:
     def found(name: str, number: str) -> Article:
@@ -239,6 +240,7 @@ def test_what_readers_see_of_real_acts(data: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_a_folder_of_one_language_joins_its_acts(data: Path) -> None:
     with pytest.raises(BadInput, match=r"acts in de \(2\), en \(3\), fr \(2\), it \(8\).*Pass --language"):
@@ -702,6 +704,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", LONG)
 def test_what_is_long_beyond_sense_costs_no_time(tmp_path: Path, what: str) -> None:
     began = time.process_time()
@@ -849,6 +852,7 @@ def test_a_folder_and_the_archive_of_it_are_one_corpus(tmp_path: Path) -> None:
     assert read_now(report) == (0, 5)
 
 
+@pytest.mark.slow
 def test_a_large_act_in_an_archive(tmp_path: Path) -> None:
     text = act("".join(article(str(n), "Pane e sale. " * 100, f"art_{n}") for n in range(2000)))
     assert len(text) > 2 * 2**20  # more than a piece of an archive
@@ -896,6 +900,7 @@ load("akoma-ntoso", Path(sys.argv[1]), progress=progress)
 """
 
 
+@pytest.mark.slow
 def test_an_import_that_was_killed_goes_on(tmp_path: Path) -> None:
     folder = law(tmp_path / "law")
     done = subprocess.run([sys.executable, "-c", KILLED, str(folder)], capture_output=True, check=False)

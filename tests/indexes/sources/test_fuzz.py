@@ -221,6 +221,7 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Target(request.param, good, at)
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(plan=PLANS)
 def test_a_damaged_file_is_bad_input(target: Target, plan: Plan) -> None:

@@ -74,6 +74,7 @@ def test_stamping_again_changes_nothing(made: Path) -> None:
     assert (made / FILE).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_every_cut_of_a_manifest_is_refused(made: Path, tmp_path: Path) -> None:
     whole = (made / FILE).read_bytes()
     for length in range(0, len(whole) - 2, 7):

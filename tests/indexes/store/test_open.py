@@ -151,6 +151,7 @@ def test_one_flipped_byte_in_any_file_is_found(home: Path) -> None:
     assert first(indexes.open("village")) == "v-5"
 
 
+@pytest.mark.slow
 def test_a_missing_or_shortened_file_is_found(home: Path) -> None:
     version = install(settings=FIT)
     for name in files_of(version):

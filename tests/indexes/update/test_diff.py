@@ -113,6 +113,7 @@ def test_only_the_first_ids_are_printed() -> None:
     assert not any(line[0] == "changed" and line[1] == "questions" for line in lines)
 
 
+@pytest.mark.slow
 @given(laws(), laws())
 @settings(max_examples=40)
 def test_every_article_is_counted_once_and_found_where_it_stood(one: Corpus, other: Corpus) -> None:
@@ -130,6 +131,7 @@ def test_every_article_is_counted_once_and_found_where_it_stood(one: Corpus, oth
     assert bool(found.changes) is not same
 
 
+@pytest.mark.slow
 @given(laws(), laws())
 @settings(max_examples=40)
 def test_a_record_is_read_as_it_was_written(one: Corpus, other: Corpus) -> None:

@@ -42,6 +42,7 @@ def words(counts: FieldCounts, name: str) -> list[dict[str, float]]:
     return [{word: row[i] for word, i in counts.vocabulary.items() if row[i]} for row in dense]
 
 
+@pytest.mark.slow
 @given(laws())
 @settings(max_examples=40)
 def test_the_canonical_form_counts_the_same(corpus: Corpus) -> None:
@@ -109,6 +110,7 @@ def _wider(matrix: object) -> object:
     return made
 
 
+@pytest.mark.slow
 @given(laws())
 @settings(max_examples=40)
 def test_what_is_written_is_read_again_in_its_order(corpus: Corpus) -> None:
@@ -131,6 +133,7 @@ def test_counts_past_a_byte_are_kept_whole(tmp_path: Path) -> None:
     assert max(words(made, "questions")[0].values()) == 70_000
 
 
+@pytest.mark.slow
 @given(laws(), laws())
 @settings(max_examples=40)
 def test_updated_counts_are_those_of_a_count_from_nothing(one: Corpus, other: Corpus) -> None:

@@ -179,6 +179,7 @@ class Watched:
         return getattr(self.of, name)
 
 
+@pytest.mark.slow
 @given(st.data())
 @QUICK
 def test_only_what_changed_is_analysed_and_encoded(encoder: EncoderChoice, data: st.DataObject) -> None:

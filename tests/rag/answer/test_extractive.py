@@ -201,6 +201,7 @@ def test_every_passage_is_closed_under_what_it_needs(text: str, question: str) -
             assert any(start <= a < b <= end for start, end in made.spans)
 
 
+@pytest.mark.slow
 def test_the_builtin_index_answers_offline() -> None:
     engine = indexes.open("builtin")
     found = engine.ask("combien de jours pour déclarer une naissance")

@@ -192,6 +192,7 @@ def test_the_page_says_the_same(engine: str, question: str, expected: list[str])
     assert marks & set(classes) == {ON_THE_PAGE[kind] for kind in expected if kind in ON_THE_PAGE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "question", "expected"), NOTICES)
 def test_notices(engine: str, question: str, expected: list[str]) -> None:
     with served(engine) as app:
@@ -319,6 +320,41 @@ def test_keys_limits_and_addresses(tmp_path: Path) -> None:
             app.client().topics()  # this machine is not limited
 
 
+def test_an_address_has_a_limit_of_its_own_whatever_key_comes_from_it(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text(f"desk {KEY}\nother {KEY}2\n", encoding="utf-8")
+    one, two = "192.0.2.7", "192.0.2.8"
+
+    def refusal(app: Served, address: str, key: str) -> tuple[int, str]:
+        headers = {"Authorization": f"Bearer {key}"}
+        answer = app.http(address).get("/v1/topics", headers=headers)
+        return answer.status_code, answer.json().get("detail", "")
+
+    from_address = 429, "Too many requests came from this address."
+    limits = {"PANDECT_API_KEYS": str(file), "PANDECT_API_PER_ADDRESS": "3/hour"}
+    with served(environ=limits) as app:
+        app.client(KEY, one).topics()
+        app.client(KEY + "2", one).topics()  # another's key, the same address
+        assert refusal(app, one, "guessed")[0] == 401  # counts too
+        assert refusal(app, one, KEY) == refusal(app, one, "guessed") == from_address
+        app.client(KEY, two).topics()
+        for _ in range(4):
+            app.client(KEY).topics()  # this machine is not limited
+    with served(environ={**limits, "PANDECT_API_PER_ADDRESS": "off"}) as app:
+        for _ in range(4):
+            app.client(KEY, one).topics()
+    both = {**limits, "PANDECT_API_PER_ADDRESS": "2/hour", "PANDECT_API_PER_KEY": "1/hour"}
+    with served(environ=both) as app:
+        app.client(KEY, one).topics()
+        assert refusal(app, one, KEY) == (429, "Too many requests came with this key.")
+        assert refusal(app, one, KEY + "2") == from_address  # what was refused has come, too
+        app.client(KEY + "2", two).topics()  # and was not counted for the key
+    searches = {"PANDECT_API_PER_ADDRESS": "9/hour", "PANDECT_SEARCHES_PER_ADDRESS": "1/hour"}
+    with served(environ=searches) as app:
+        app.client(address=one).topics()
+        assert refusal(app, one, "") == from_address  # without keys the limit of searches holds beside it
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -326,6 +362,7 @@ def test_keys_limits_and_addresses(tmp_path: Path) -> None:
         ({"PANDECT_API_KEYS": "{}/short"}, "line 2 of .* expected lines"),
         ({"PANDECT_API_KEYS": "{}/empty"}, "holds no key"),
         ({"PANDECT_API_PER_KEY": "many"}, "got 'many'; expected a rate"),
+        ({"PANDECT_API_PER_ADDRESS": "0/hour"}, "got '0/hour'; expected a rate"),
         ({"PANDECT_API_SECONDS": "0"}, "got '0'; expected a whole number"),
     ],
 )
@@ -436,6 +473,40 @@ def test_a_search_that_takes_too_long_is_ended() -> None:
             app.client().search("arbre")
         held.set()
         assert app.client().search("arbre").articles
+
+
+def test_what_the_end_of_the_process_cuts_is_refused_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, begun = threading.Event(), threading.Event()
+
+    class Slow(FakeEngine):
+        def ask(self, question: str, **options: Any) -> Any:
+            begun.set()
+            held.wait(10)
+            return super().ask(question, **options)
+
+    async def cut(app: Served) -> httpx.Response:
+        async with httpx.AsyncClient(base_url="http://law", transport=httpx.ASGITransport(app.app)) as client:
+            asking = asyncio.create_task(client.post("/v1/search", json={"question": ASKED}))
+            await asyncio.to_thread(begun.wait, 10)
+            asking.cancel()  # as uvicorn does with what is under way when its time is over
+            return await asking
+
+    with served(Slow()) as app:
+        with pytest.raises(asyncio.CancelledError):  # nothing ends: the client has gone
+            asyncio.run(cut(app))
+        monkeypatch.setattr(guard.WORK, "ending", True)
+        begun.clear()
+        answer = asyncio.run(cut(app))
+        assert (answer.status_code, answer.json()["type"], answer.headers["retry-after"]) == (
+            503,
+            "ending",
+            "5",
+        )
+        assert answer.headers["connection"] == "close"
+        counted = app.http().get("/metrics").text
+        held.set()
+    assert 'pandect_refusals_total{reason="ending"} 1.0' in counted
+    assert 'pandect_requests_total{route="/v1/search",status="503"} 1.0' in counted
 
 
 class Writer:

@@ -354,6 +354,7 @@ def test_any_question_has_an_answer(question: str, k: int, mode: Mode) -> None:
         assert pinned == sorted(pinned, reverse=True)  # what was named stands above what was searched
 
 
+@pytest.mark.slow
 def test_the_index_that_ships_tells_a_doubtful_question_from_a_sure_one() -> None:
     import indexes
 
@@ -438,6 +439,7 @@ def test_a_calibration_for_other_trees_is_left_aside() -> None:
     assert again(engine, other).ask("arbre du voisin").confidence is None
 
 
+@pytest.mark.slow
 def test_what_the_first_question_would_wait_for_can_be_done_before() -> None:
     import indexes
 

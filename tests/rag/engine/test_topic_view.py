@@ -56,6 +56,7 @@ def engine() -> Engine:
     return indexes.open("builtin")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "typed",
     [

@@ -255,6 +255,7 @@ def test_percentiles_of_whole_benchmarks() -> None:
 halfway = st.builds(math.ldexp, st.sampled_from([-1.0, 0.0, 1.0, 1 + 2**-52, 1.5]), st.integers(-110, 4))
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.lists(st.floats(-1e6, 1e6) | halfway | st.sampled_from(SCORES), min_size=5, max_size=5),

@@ -127,6 +127,7 @@ def test_filters_find_what_they_admit(kind: Kind, share: float) -> None:
         assert overlap >= (1.0 if kind == "flat" else 0.85)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "recall"), [("hnsw", 0.95), ("8bit", 0.9)])
 def test_approximate_kinds_find_nearly_all(kind: Kind, recall: float) -> None:
     vectors, questions = random_vectors(5000, 32), random_vectors(40, 32, seed=1)

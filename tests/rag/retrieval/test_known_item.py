@@ -217,6 +217,7 @@ def test_the_article_of_then_is_told_from_the_one_of_today(question: str, former
     assert first == ("1240" if former[0] else "1382")
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_search_for_beside_a_former_article() -> None:
     import indexes
 

@@ -91,6 +91,7 @@ def test_a_long_text_is_not_doubted() -> None:
     assert small(-1.5).predict(story, french=True) == ({}, frozenset())
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_never_lowered_for_no_hint_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
     question = "J'ai reçu une OQTF hier, que puis-je faire avec ma famille maintenant ?"
     high = np.full(len(CLASSES), 99, np.float32)

@@ -90,6 +90,7 @@ def test_no_law_makes_rich() -> None:
     assert not_law("comment gagner de l'argent vite pour payer mon loyer")
 
 
+@pytest.mark.slow
 def test_no_off_topic_question_reaches_a_model(engine: Engine) -> None:
     counts = measure.off_topic(CASES / "not_law.tsv", engine)
     assert sum(count["questions"] for count in counts.values()) == 76
@@ -111,6 +112,7 @@ def test_legal_questions_are_not_taken_for_others(engine: Engine) -> None:
     assert counts["may ask"] >= 0.94 * counts["questions"]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_questions_of_citizens_are_not_taken_for_others(engine: Engine, data: Path) -> None:
     import json

@@ -47,6 +47,7 @@ def test_the_language_of_a_question_is_told(half: str) -> None:
     assert sum(told) / len(told) >= 0.95
 
 
+@pytest.mark.slow
 def test_a_french_question_is_offered_nothing() -> None:
     lines = (ROOT / "indexes/builtin/index/corpus/questions.jsonl").read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines[::31]]

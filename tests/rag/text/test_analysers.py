@@ -243,6 +243,7 @@ def test_chinese_is_cut_to_the_words_of_jieba() -> None:
     assert segment("\U00020000\U00020001〇") == ["\U00020000", "\U00020001", "〇"]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_every_french_word_of_the_law_agrees_without_accents(data: Path) -> None:
     with gzip.open(data / "fr" / "articles.jsonl.gz", "rt", encoding="utf-8") as lines:

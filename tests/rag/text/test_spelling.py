@@ -126,6 +126,7 @@ def test_a_word_that_this_analyser_does_not_stop_at_is_none() -> None:
     assert TolerantAnalyser(all_words, known).terms("pendannt") == all_words.terms("pendant")
 
 
+@pytest.mark.slow
 def test_a_word_that_exists_is_never_read_as_another() -> None:
     engine = indexes.open()
     for question in ("je suis serveuse, il ne paie pas", "son chien aboie", "le back office", "un short"):

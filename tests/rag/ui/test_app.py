@@ -152,6 +152,7 @@ def test_a_browser_of_another_language_gets_that_of_the_corpus(
     assert motto(start(monkeypatch, lambda _: engine, f"language-{locale}-{corpus}", locale)) == said
 
 
+@pytest.mark.slow
 def test_sessions_share_one_index_and_a_failure_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[str | None] = []
 

@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 import weakref
@@ -29,6 +30,10 @@ class _Knot:
 
 @pytest.fixture(autouse=True)
 def _thawed() -> Iterator[None]:
+    for thread in threading.enumerate():  # what other tests closed would be freed, and all thawed, meanwhile
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+            thread.join()
     yield
     gc.unfreeze()
 

@@ -15,6 +15,7 @@ from tests.rag.ui.pages.test_quality import MEASURED
 ENGINE = FakeEngine()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", CONVENTIONS)
 def test_every_page_is_drawn_in_every_language(language: str) -> None:
     app = open_page("ask", ENGINE, asked=QUESTION, lang=language)

@@ -35,6 +35,7 @@ def test_an_example_of_the_corpus_is_asked_as_everybody_asks() -> None:
     assert bare.asked[0][0] == CARD.title
 
 
+@pytest.mark.slow
 def test_patterns_are_compiled_before_anybody_asks() -> None:
     emergencies._patterns.cache_clear()
     jurisdiction._countries.cache_clear()

@@ -108,6 +108,7 @@ def test_the_page_bears_a_mark_of_what_was_asked_last(question: str, engine: Fak
     assert asked(app) == [mark(question)]
 
 
+@pytest.mark.slow
 def test_every_page_bears_a_mark_of_what_was_asked_last() -> None:
     for name in ("browse", "quality", "about", "sheet"):
         assert asked(open_page(name, asked=QUESTION)) == [mark(QUESTION)]

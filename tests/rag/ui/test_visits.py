@@ -134,6 +134,7 @@ def searching() -> None:
     st.text("searched" if may_search(words("en")) else "refused")
 
 
+@pytest.mark.slow
 def test_searches_of_one_address_end_and_those_of_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PANDECT_SEARCHES_PER_ADDRESS", "2/hour")
     found = []
@@ -177,6 +178,7 @@ def saying(path: str) -> None:
     st.text(feedback._thanks(Feedback(Path(path)), word, words("en")))
 
 
+@pytest.mark.slow
 def test_feedback_of_one_address_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PANDECT_FEEDBACK_PER_ADDRESS", "3/hour")
     monkeypatch.setattr("rag.ui.visits.address", lambda: "192.0.2.7")

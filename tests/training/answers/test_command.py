@@ -195,6 +195,7 @@ def chinese(tmp_path: Path) -> Path:
     return write_lines(tmp_path / "zh.jsonl", [record, *more])
 
 
+@pytest.mark.slow
 def test_an_examination_over_the_wire(
     chinese: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

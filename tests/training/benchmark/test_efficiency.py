@@ -107,6 +107,7 @@ def test_each_way_to_search_small_law_is_measured(tmp_path: Path, capsys: pytest
     assert entry["machine"]
 
 
+@pytest.mark.slow
 def test_law_without_questions_cannot_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from dataclasses import replace
 

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from indexes.corpus.corpus import write
+from indexes.qdrant.postgres import PostgresStore
+from indexes.qdrant.upload import list_collections
 from rag.retrieval.vector_store import StoredBM25
 from rag.types import Floats, Ints
 from tests.fakes.law.corpus import FIT, VILLAGE, install
+from tests.fakes.ranking.stores import store
 from training.benchmark.__main__ import main
 from training.benchmark.qdrant import COLUMNS
 
@@ -54,6 +57,23 @@ def test_law_that_is_grown_is_built_uploaded_and_both_are_measured(
     assert law["upload_s"] > 0
     assert law["upload_grown_bytes"] > 0
     assert "s to import and build in this process" in capsys.readouterr().out
+
+
+def test_what_is_told_of_a_server_is_asked_of_it(tmp_path: Path) -> None:
+    there = store("postgres", tmp_path)
+    assert isinstance(there, PostgresStore)
+    command = ["--qdrant", "village", "--to", there._address, "--output", str(tmp_path / "made.json")]
+    assert main(command) == 0
+    [law] = json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))["laws"]
+    server = law["server"]
+    assert server.keys() >= {"server_version", "shared_buffers", "pgvector", "machine"}
+    assert server["work_mem"] == "64MB"
+    assert server["transactions"] >= 5 * law["questions"]  # two an answer, two lists, and sums
+    assert server["tables_bytes"] > 0
+    assert server["core_s"] is None or server["core_s"] > 0
+    there.switch("village", None)
+    for collection, _ in list_collections(there, "village"):
+        there.delete(collection)
 
 
 def test_an_answer_that_differs_fails(

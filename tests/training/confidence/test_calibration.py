@@ -166,6 +166,7 @@ def test_leaving_a_feature_out_takes_it_out() -> None:
     assert same[0].probabilities == pytest.approx(same[1].probabilities, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_dev_questions_that_ship_have_no_answer_and_are_not_those_of_the_test() -> None:
     folder, _ = paths.locate(paths.BUILTIN)
     articles = read(folder / "corpus").articles

@@ -464,6 +464,7 @@ def test_the_encoder_that_ships_is_fitted_already(capsys: pytest.CaptureFixture[
     assert "--fits 3: the encoder that ships is fitted already: add --corpus" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_index_that_ships_has_no_questions_to_tune_on(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--systems", "bm25", "tuned"]) == 2
     assert "tuned needs questions that its parts have not learnt from" in capsys.readouterr().err

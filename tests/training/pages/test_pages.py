@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rag.errors import PandectError
+from rag.errors import BadInput, PandectError
+from tests.fakes.law.corpus import VILLAGE, install
 from tests.fakes.pages.browser import CHROMIUM
 from tests.paths import ROOT
-from training.pages import length, load
+from training.pages import faults, length, load
 from training.pages.__main__ import main
+from training.pages.faults import MARK, AmendedLaw, Event, amended
 from training.pages.serving import RunningServer, served
-from training.pages.users import UserLog, UserPlan, measure, memory, summary, times
+from training.pages.users import Failure, UserLog, UserPlan, measure, memory, summary, times
 from training.pages.visitor import Visitor, VisitorRun
 from training.tables.pages import corpora, speed, users
 
@@ -53,10 +56,11 @@ def test_memory_is_flat_after_it_has_settled() -> None:
 def test_what_went_wrong_is_counted_and_named_once() -> None:
     log = UserLog(
         answers=[VisitorRun(0.5, 0.2, 10), VisitorRun(0.7, None, 0)],
-        errors=["PandectError: the page hung up"] * 2,
+        errors=[Failure("PandectError: the page hung up", 1.0, 2.0)] * 2,
+        asked=5,
     )
     said = summary(log, UserPlan(users=2, seconds=1.0))
-    assert said["errors"] == 2
+    assert (said["errors"], said["silently_lost"]) == (2, 1)  # of five two were answered, two told as errors
     assert said["error_kinds"] == ["PandectError: the page hung up"]
     assert said["answers"]["without_a_card"] == 1
     assert said["answers"]["first_card"]["n"] == 1
@@ -108,35 +112,100 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_what_a_program_is_refused_is_counted_by_kind() -> None:
+def test_what_a_program_asks_is_counted_by_what_came_of_it() -> None:
     httpx = pytest.importorskip("httpx", reason="the API's packages are not installed: pip install '.[api]'")
-    told = [
-        (429, {"type": "rate"}),
-        (503, {"type": "time"}),
-        (502, None),
-        (200, {"articles": [{"href": "/a"}]}),
+    law = AmendedLaw("law", Path(), {"1": "Text"})
+    former, new = ({"href": "/a", "id": "1", "text": text} for text in ("Text", f"Text{MARK}"))
+    searches = [
+        {"index": "law 1", "articles": [former]},
+        {"index": "law 2", "articles": [new, new]},
+        {"index": "law 2", "articles": []},
+        {"index": "law 2", "articles": [former, new]},
     ]
-    asked = []
+    lost = {"index": "law 2"}  # called an answer, and none
+    asked: Counter[str] = Counter()
 
     def answer(request: Any) -> Any:
-        asked.append(request.url.path)
-        status, problem = told[len(asked) % 4]
-        if problem is None:
+        path, n = request.url.path, asked.total()
+        asked[path] += 1
+        if n % 5 < 3:
+            found = searches[n % len(searches)] if n % 7 else lost
+            return httpx.Response(200, json=found if path == "/v1/search" else {"article": new})
+        if n % 5 == 3:
             raise httpx.ReadError("gone")
-        return httpx.Response(status, json=problem)
+        return httpx.Response(429, json={"type": "rate"}) if n % 2 else httpx.Response(502)
 
     async def ask() -> load.ClientLog:
         log = load.ClientLog()
         async with httpx.AsyncClient(base_url="http://law", transport=httpx.MockTransport(answer)) as http:
-            await load._client(http, [QUESTION], UserPlan(seconds=1.0), 0, log)
+            await load._client(
+                http, [QUESTION], UserPlan(seconds=0.1), 0, log, lambda: asked.total() < 120, law
+            )
         return log
 
     log = asyncio.run(ask())
-    assert {"/v1/search", "/v1/why/1", "/a"} == set(asked)
-    assert set(log.refused) == {"429 rate", "503 time"}
-    assert set(log.errors) == {"ReadError"}
     said = load.client_summary(log, 1, 1.0)
-    assert said["answers"]["all"]["n"] + log.refused.total() + log.errors.total() == len(asked)
+    assert {"/v1/search", "/v1/why/1", "/a"} == set(asked)
+    assert set(log.refused) == {"429 rate", "502 by something else"}
+    assert set(said["errors"]) == {"ReadError"}
+    assert said["asked"] == asked.total()
+    came = said["answers"]["all"]["n"] + log.refused.total() + len(log.errors)
+    assert said["silently_lost"] == asked.total() - came > 0
+    assert {index: set(found) for index, found in log.versions.items()} == {
+        "law 1": {"former"}, "law 2": {"new", "mixed"}, "": {"new"}
+    }  # fmt: skip
+    assert log.without_an_article > 0
+
+
+def test_errors_are_expected_from_a_signal_until_the_server_is_ready_again() -> None:
+    events = [
+        Event("update", "law", 10.0, 40.0, 40.0),
+        Event("SIGTERM", "page", 50.0, 58.0, 60.0),
+        Event("SIGKILL", "api", 70.0, 70.1, 75.0),
+    ]
+    errors = [
+        Failure("before", 40.0, 49.9),
+        Failure("refused", 51.0, 51.1),
+        Failure("lost while somebody read", 57.0, 64.0),
+        Failure("asked before", 49.0, 50.5),
+        Failure("after", 60.1, 61.0),
+        Failure("of the other", 71.0, 72.0),
+    ]
+    found = faults.during(errors, events, "page")
+    assert set(found["errors_until_ready"]) == {"refused", "lost while somebody read", "asked before"}
+    assert set(found["errors_at_other_times"]) == {"before", "after", "of the other"}
+    assert set(faults.during(errors, events, "api")["errors_until_ready"]) == {"of the other"}
+
+
+def test_one_request_that_is_lost_or_of_two_versions_fails_the_whole() -> None:
+    def verdict(lost: int = 0, others: int = 0, last: float = 15.0, **texts: Any) -> tuple[str, bool]:
+        events = [Event("rollback", "law", 12.0, 14.0, 14.0)]
+        law, when = AmendedLaw("law", Path(), {}), dict.fromkeys(texts, (11.0, last))
+        versions = {index: Counter(found) for index, found in texts.items()}
+        told = faults.summary(law, events, 10.0, {}, versions, when)
+        assert told["events"] == [{"event": "rollback", "of": "law", "at_s": 2.0, "ended_after_s": 2.0}]
+        counts = {"asked": 9, "silently_lost": lost, "errors_at_other_times": {"x": others}}
+        api = counts | {"answers_of_no_law": 0}
+        return faults.verdict({"faults": told, "page": counts | {"silently_lost": 0}, "api": api})
+
+    both: dict[str, dict[str, int]] = {"law_1": {"former": 3}, "law_2": {"new": 2}}
+    line, well = verdict(**both)
+    assert well
+    assert line.startswith(
+        "silently lost: 0 of 9 asked of the page, 0 of 9 asked of the API; errors at other"
+    )
+    assert not verdict(lost=1, **both)[1]
+    assert not verdict(others=1, **both)[1]
+    assert not verdict(last=13.9, **both)[1]  # the former law did not come back
+    assert not verdict(law_1={"former": 3})[1]  # the new version was never seen
+    assert not verdict(law_1={"former": 3}, law_2={"new": 2, "mixed": 1})[1]
+    assert not verdict(law_1={"former": 3}, law_2={"former": 2})[1]
+
+
+@pytest.mark.parametrize("index", [None, "builtin", "./a-folder"])
+def test_only_an_installed_law_is_updated_under_load(index: str | None) -> None:
+    with pytest.raises(BadInput, match="expected the name of an installed law"), amended(index, VILLAGE):
+        pass
 
 
 @pytest.mark.slow
@@ -146,7 +215,40 @@ def test_people_and_programs_at_once() -> None:
         found = load.measure(page, api, [QUESTION], 3, UserPlan(users=1, seconds=8.0))
     assert (found["api"]["errors"], found["api"]["refused"], found["page"]["errors"]) == ({}, {}, 0)
     assert all(took["n"] > 0 for took in (*found["api"]["answers"].values(), found["page"]["arrivals"]))
+    assert (found["api"]["silently_lost"], found["page"]["silently_lost"]) == (0, 0)
     assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hasty")
+def test_update_signals_and_the_way_back_lose_nothing_silently(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("training.pages.faults.AFTER", 4.0)
+    version = install(VILLAGE)
+    before = sorted(str(path) for path in tmp_path.rglob("*"))
+    command = ["load", "--faults", "--index", "village", "--users", "2", "--clients", "3", "--seconds", "10"]
+    assert main([*command, "--output", str(tmp_path / "out.json")]) == 0, capsys.readouterr().err
+    assert "silently lost: 0 of " in capsys.readouterr().err
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    page, api, told = found["page"], found["api"], found["faults"]
+    assert [(each["event"], each["of"]) for each in told["events"]] == [pair[1:] for pair in faults.EVENTS]
+    assert not any(each.get("killed") for each in told["events"])
+    assert all(each["errors"] for each in told["events"] if each["of"] == "api")
+    for each in (page, api):
+        assert (each["silently_lost"], each["errors_at_other_times"]) == (0, {})
+    assert page["asked"] == page["arrivals"]["n"] + page["errors"] + sum(
+        took["n"] for took in (page["answers"]["whole"], page["shares"], page["articles_opened"])
+    )
+    assert api["errors_until_ready"] == api["errors"]
+    assert api["errors"]
+    assert api["answers"]["all"]["n"] + sum((api["refused"] | api["errors"]).values()) == api["asked"]
+    [first, second] = told["versions"]  # in the order in which they answered
+    assert first == f"village {version.name}"
+    assert list(told["versions"][first]["texts"]) == ["former"]
+    assert list(told["versions"][second]["texts"]) == ["new"]
+    assert sorted(str(path) for path in tmp_path.rglob("*")) == sorted([*before, str(tmp_path / "out.json")])
 
 
 @pytest.mark.slow
@@ -191,6 +293,27 @@ def test_the_lengths_that_are_told_are_those_that_were_measured() -> None:
         of = found[name.replace(" ", "_")]
         assert f"| {name} | {of['median']} | {of['p90']} | {of['most']} |" in told
         assert of["most"] <= most
+
+
+def test_what_is_told_of_faults_under_load_is_what_was_measured() -> None:
+    found = json.loads((ROOT / "docs/results/everyday/load-faults.json").read_text(encoding="utf-8"))
+    told = (ROOT / "docs/operate.md").read_text(encoding="utf-8")
+    assert faults.verdict(found)[1]
+    page, api, events = found["page"], found["api"], found["faults"]["events"]
+    assert (page["plan"]["users"], api["clients"]) == (50, 200)
+    assert f"| asked | {page['asked']:,} | {api['asked']:,} |" in told
+    came = sum(page[kind]["n"] for kind in ("arrivals", "shares", "articles_opened"))
+    came += page["answers"]["whole"]["n"]
+    assert f"| answered | {came:,} | {api['answers']['all']['n']:,} |" in told
+    refused = sum(api["refused"].values())
+    assert f"| refused | – | {refused:,} |" in told
+    assert (
+        f"| told as errors, until ready again | {page['errors']:,} | {sum(api['errors'].values()):,} |"
+        in told
+    )
+    for what in ("SIGTERM", "SIGKILL"):
+        took = [each["ready_after_s"] for each in events if each["event"] == what]
+        assert f"| ready again after {what} | {took[0]:.0f} s | {took[1]:.0f} s |" in told
 
 
 def test_a_page_that_does_not_come_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,10 +125,6 @@ def _finding(found: AuditFinding, t: Interface) -> Html:
     elif found.kind in _EXPECTED:
         low, high = max(0.0, found.share - found.error), min(1.0, found.share + found.error)
         value = t("{first} to {last}", first=percent(low, 1.0, t), last=percent(high, 1.0, t))
-        if found.kind is AuditKind.EXPECTED_RECALL:
-            value = t.with_note(
-                value, t.n("one answers a question", "{count} answer a question", found.count)
-            )
     elif found.kind in _SHARES:
         value = share
     else:

@@ -125,6 +125,7 @@ def test_the_judge_reads_the_claim_and_the_whole_article_with_a_key_of_its_own()
     assert KEY not in str((asked.headers, asked.body))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["openai", "ollama", "anthropic"])
 def test_servers_are_held_to_a_schema_of_claims_and_of_verdicts(provider: str) -> None:
     with serving(structured(CLAIMS)) as server, serving(judging(ACCEPTS)) as second:

@@ -238,6 +238,7 @@ def test_the_offer_says_what_will_be_shown(model: FakeModel, told: str, not_told
     assert not_told not in offer
 
 
+@pytest.mark.slow
 def test_where_it_goes_is_told() -> None:
     there, here = (body(opened(FakeModel(local=local), locale="en-GB")).text for local in (False, True))
 
@@ -359,6 +360,7 @@ def test_personal_data_may_be_changed_by_hand_and_are_looked_for_again() -> None
     assert model.sent[0].question == "Mon voisin plante un arbre"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("emptied", ["", " \n"])
 def test_a_question_that_was_emptied_is_sent_without_personal_data(emptied: str) -> None:
     model = FakeModel()
@@ -589,6 +591,7 @@ def test_another_question_ends_the_answer_that_is_being_written(other: str) -> N
     assert model.closed.wait(10)
 
 
+@pytest.mark.slow
 def test_two_people_are_counted_apart() -> None:
     model = FakeModel()
     written(model)
@@ -846,6 +849,7 @@ def test_a_follow_up_that_stands_alone_is_asked_at_once() -> None:
 # --- the log ---
 
 
+@pytest.mark.slow
 def test_no_question_and_no_answer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     written(FakeModel((WritingStarted(), *GOOD, TRIMMED), breaks=True), PERSONAL)

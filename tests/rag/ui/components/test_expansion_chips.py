@@ -28,6 +28,7 @@ def press(app: AppTest, key: str) -> AppTest:
     return checked(app.button(key=key).click().run())
 
 
+@pytest.mark.slow
 def test_each_pair_is_a_chip_in_the_language_of_the_page() -> None:
     french = chips(ask(page(FakeEngine(bridged=PAIRS)), QUESTION))
     assert french[0] == "«\u202fclôture\u202f»\u202f: cette loi dit «\u202fmur\u202f» ✕".replace(

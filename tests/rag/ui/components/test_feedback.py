@@ -58,6 +58,7 @@ def test_a_word_on_one_article_is_kept_without_the_question(kept: Feedback) -> N
     assert list(kept.words()) == [WORD]
 
 
+@pytest.mark.slow
 def test_the_question_goes_along_with_a_tick_that_another_question_takes_back(kept: Feedback) -> None:
     [tenant] = [each for each in situations("fr") if each.id == "tenant"]
     app = page(FakeEngine(situations=(tenant,)), kept=kept, situation="tenant")
@@ -74,6 +75,7 @@ def test_the_question_goes_along_with_a_tick_that_another_question_takes_back(ke
     assert app.radio(key="feedback_reason").value is None
 
 
+@pytest.mark.slow
 def test_a_free_text_where_the_host_wants_one_and_the_answer_where_there_is_one(kept: Feedback) -> None:
     app = page(FakeEngine(), kept=replace(kept, comments=True), answers=ANSWERS["written"])
     ask(app, QUESTION)

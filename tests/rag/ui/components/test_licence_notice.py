@@ -16,6 +16,7 @@ def facts(card: CorpusCard, locale: str) -> dict[str, str]:
     return dict(zip([d.text for d in said.all("dt")], [d.text for d in said.all("dd")], strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("licence", "french", "english"),
     [

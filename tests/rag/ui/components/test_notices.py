@@ -153,6 +153,7 @@ def test_the_language_is_said_once_where_nothing_is_found(question: str) -> None
     assert told.count("ask in French") == 0  # above the box it is told until something is asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "said"),
     [
@@ -315,6 +316,7 @@ def test_no_heading_stands_for_what_an_article_is_about() -> None:
     assert not [h for article in ARTICLES for h in article.headings if h in said]
 
 
+@pytest.mark.slow
 def test_numbers_of_a_law_of_paragraphs_are_not_called_articles() -> None:
     german = CorpusCard("x", "X", "de", "DE")
     move = Moved("BGB", "611", ("611a", "612"), None, "Dienste <b>")

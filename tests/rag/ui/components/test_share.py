@@ -94,6 +94,7 @@ def test_asking_leaves_the_link_and_its_address() -> None:
     assert "were shared" not in body(app).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -155,7 +155,7 @@ def test_what_is_installed_is_told_as_text() -> None:
     assert audited[-4:] == [
         "Questions without a word of what answers them12%",
         "Questions that are expected to find an answer among ten articles56% to 82%",
-        "Answering articles that are expected among the first ten45% to 77% (2 answer a question)",
+        "Answering articles that are expected among the first ten45% to 77%",
         "“Probably no article answers”It is said. Held-back questions: 200; calibration error: 5%",
     ]
     assert "What an audit found (2 things to look at)" in said.text

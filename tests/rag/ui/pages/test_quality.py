@@ -172,6 +172,7 @@ def test_about_says_what_it_is_and_lacks() -> None:
     assert "Point-justice" in said
 
 
+@pytest.mark.slow
 def test_about_tells_what_the_encoder_learnt_from() -> None:
     assert "learnt from texts of law (pandect-static-fr)" in about()
     general = FakeInfo(encoder="static-looking", encoder_knows="unknown")  # a name proves nothing
@@ -182,6 +183,7 @@ def test_about_tells_what_the_encoder_learnt_from() -> None:
     assert "questions that were answered before" not in about(FakeEngine(info=FakeInfo(questions=0)))
 
 
+@pytest.mark.slow
 def test_a_card_says_itself_what_its_law_lacks() -> None:
     decrees = replace(CARD, lacks={"en": "Local rules <b>are not here.", "fr": "Ni les règles locales."})
     said = about(FakeEngine(card=decrees))
