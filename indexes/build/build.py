@@ -12,7 +12,7 @@ from typing import Any
 from indexes.build import learned_fusion, legislative_graph, query_expansion, score_distributions
 from indexes.build.encoder_choice import EncoderChoice, choose, pretrained
 from indexes.build.fit_settings import FitSpec, refuse_no_fit
-from indexes.build.shards import count_articles
+from indexes.build.shards import count_articles, encode_articles
 from indexes.corpus.corpus import Corpus, split_synthetic, to_learn_from
 from indexes.corpus.corpus import write as write_corpus
 from indexes.store import article_store, paths, versions
@@ -105,7 +105,7 @@ def build_into(
     """
     chosen = settings or BuildSettings()
     analyser, options = resolve_analyser(corpus, chosen.analyser)
-    learnt, total = to_learn_from(corpus.questions), len(corpus.articles)
+    learnt = to_learn_from(corpus.questions)
     counts = count_articles(corpus.articles, learnt, analyser, progress)
     meaning: EncoderChoice | None
     if encoder is not None:
@@ -119,8 +119,7 @@ def build_into(
         trust(chosen.encoder)
     vectors = None
     if meaning is not None:
-        vectors = meaning.encoder.encode_articles(corpus.articles)
-        progress("encoding articles", total, total)
+        vectors = encode_articles(meaning.encoder, corpus.articles, progress)
         if isinstance(meaning.encoder, StaticEncoder):
             meaning.encoder.save(folder / "encoder")
     graph = legislative_graph.build(corpus, progress=progress)

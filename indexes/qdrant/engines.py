@@ -14,7 +14,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -23,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from indexes.store.atomic import delete, held, replacing, take_away
+from indexes.store.atomic import delete, held, replacing, sweep, sync, sync_one, take_away
 from rag.errors import BadInput, MissingExtra, StoreBusy, StoreRefused, StoreUnavailable, install_hint
 from rag.types import Doubles, Filter, Floats
 
@@ -219,9 +220,9 @@ class EdgeStore:
             import qdrant_edge
         self._q: Any = qdrant_edge
         self.root = root
-        self._open: dict[str, Any] = {}
+        self._open: dict[str, Future[Any]] = {}  # engines that are loaded, or are being
         self._pending: dict[str, list[int]] = {}  # ids and fingerprints of what is not flushed
-        self._opening = threading.Lock()
+        self._opening = threading.Lock()  # held for no longer than it takes to look
         self._writing: dict[str, ExitStack] = {}
         self._users: Counter[str] = Counter()
 
@@ -253,7 +254,9 @@ class EdgeStore:
             hnsw_config=q.HnswIndexConfig(32 if graph else 0, 200, 10_000),
             wal_enabled=False,
         )
-        self._open[collection] = shard = self._call(q.EdgeShard.create, str(place), config)
+        shard = self._call(q.EdgeShard.create, str(place), config)
+        self._open[collection] = Future()
+        self._open[collection].set_result(shard)
         for fields, kind in ((KEYWORDS, q.PayloadSchemaType.Keyword), (DAYS, q.PayloadSchemaType.Integer)):
             for field in fields:
                 self._call(shard.update, q.UpdateOperation.create_field_index(field, kind))
@@ -327,7 +330,11 @@ class EdgeStore:
         while self._call(shard.optimize):
             pass
         self._call(shard.flush)
-        return int(self._call(shard.count, self._q.CountRequest()))
+        points = int(self._call(shard.count, self._q.CountRequest()))
+        self.unload(collection)
+        del shard  # the engine writes once more when it ends
+        self._call(sync, self.root / collection)  # what was copied, too, before a name points to it
+        return points
 
     def open(self, collection: str) -> None:
         with self._opening:
@@ -348,12 +355,9 @@ class EdgeStore:
             self.unload(collection)
 
     def unload(self, collection: str) -> None:
-        """Give the memory of a collection back; who searches it loads it again."""
+        """Give the memory of a collection back once no search needs it; the next one loads it again."""
         with self._opening:
-            shard = self._open.pop(collection, None)
-        if shard is not None:
-            with suppress(StoreUnavailable):  # its files may be gone
-                self._call(shard.close)
+            self._open.pop(collection, None)  # whoever has the engine in hand is the last to let it go
 
     def search(
         self, collection: str, query: Query, n: int, where: Filter | None, *, exact: bool
@@ -400,6 +404,8 @@ class EdgeStore:
     def _appear(self, collection: str, source: Path | None = None) -> None:
         """Make the folder of a collection, which is held from the moment it can be seen."""
         part = self.root / f".{collection}.part"
+        sweep(self.root, ".*.gone")
+        sweep(self.root, ".*.part")
         try:
             part.mkdir(parents=True, exist_ok=True)
             self._hold(collection, part)
@@ -410,6 +416,8 @@ class EdgeStore:
             else:
                 (part / "shard").mkdir()
             part.replace(self.root / collection)  # which fails where there is one
+            sync_one(self.root)
+            self._open.pop(collection, None)  # of the same name, which another process deleted
         except OSError as error:
             shutil.rmtree(part, ignore_errors=True)
             self.release(collection)
@@ -431,11 +439,20 @@ class EdgeStore:
         self._pending.pop(collection, None)
 
     def _shard(self, collection: str) -> Any:  # noqa: ANN401
+        """Return the engine of a collection; one thread loads it, and who wants the same waits."""
         with self._opening:
-            if collection not in self._open:
-                place = self.root / collection / "shard"
-                self._open[collection] = self._call(self._q.EdgeShard.load, str(place))
-            return self._open[collection]
+            first = collection not in self._open
+            made = self._open.setdefault(collection, Future())
+        if first:
+            place = str(self.root / collection / "shard")
+            try:
+                made.set_result(self._call(self._q.EdgeShard.load, place))
+            except BaseException as error:  # noqa: BLE001 - whoever waits is told, this thread too
+                with self._opening:
+                    if self._open.get(collection) is made:
+                        del self._open[collection]
+                made.set_exception(error)
+        return made.result()
 
     def _call(self, act: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
         try:
@@ -454,6 +471,7 @@ class EdgeStore:
     def _write(self, file: Path, content: About) -> None:
         with replacing(file) as part:
             part.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        sync_one(file.parent)
 
 
 # --- a server, or several that are one ---
@@ -512,8 +530,13 @@ class ServerStore:
     def recycle(self, spare: str, collection: str) -> bool:
         if spare not in self._pairs():
             return False
-        self._tell(spare)
-        self._rename(spare, collection)  # one of two who try it at a time is told that there is none
+        try:
+            self._tell(spare)
+            self._rename(spare, collection)
+        except StoreUnavailable:
+            if spare in self._pairs():
+                raise
+            return False  # of two who try it at a time, the other one has it
         if not self._named(collection):
             return True
         self._rename(collection, spare)

@@ -1,8 +1,9 @@
 """One collection over several processes of this machine, each with its shard in Qdrant's engine.
 
 The idf goes with the question and is the whole collection's, so that sums of different shards compare: the
-first n of all are among the first n of each. A process that ends is begun again and asked once more; what
-then does not answer is told (`rag.errors.missing`), never left out in silence.
+first n of all are among the first n of each. A process that ends is begun again and asked once more; one
+that is slow, as it loads a collection, goes on and is asked again when it is through. What does not answer in
+time is told (`rag.errors.missing`), never left out in silence.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -31,10 +33,10 @@ from rag.types import Doubles, Filter
 
 SHARDS = "qdrant+shards"  # qdrant+shards://NUMBER/FOLDER
 MOST = 64  # processes
-START = 20.0  # seconds for a process to begin, which takes one
-SEARCH = 10.0  # and to answer
-REST = 3.0  # seconds for which one that did not is left alone
-WRITE = 3_600.0  # to arrange a few million articles
+SEARCH = 10.0  # seconds in which a process is to answer
+REST = 3.0  # for which one that ended, and again, is left alone
+STALLED = 60.0  # after which one that does nothing is ended: it neither computes nor reads
+WRITE = 3_600.0  # and one that does: to arrange a few million articles
 _COUNT = "shards.json"
 _PROCESS = f"import sys; from {__name__} import serve; serve(*sys.argv[1:])"
 
@@ -52,13 +54,17 @@ class Shard:
         self.process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._lock, self._rest_until = threading.Lock(), 0.0
+        self._asked = self._answered = 0  # the last request, and the last one that was answered
+        self._asked_at = self._moved_at = 0.0
+        self._moved: object = None  # what the process had done then
 
     def ask(self, method: str, *arguments: object, seconds: float = WRITE, **named: Any) -> Any:  # noqa: ANN401
         """Call a method of its `EdgeStore`; the wait for others and the beginning of a process count, too.
 
         Raises:
             StoreUnavailable: the engine failed.
-            Silent: the process cannot be begun, or ends, or takes longer than this.
+            Silent: the process cannot be begun, or ends, or takes longer than this; at once, where a search
+                finds it busy with what took too long before.
         """
         until = time.monotonic() + seconds
         if not self._lock.acquire(timeout=seconds):
@@ -68,10 +74,12 @@ class Shard:
                 raise Silent
             for _ in range(2):  # the first call after the process was killed finds out
                 try:
-                    well, answer = self._call((method, arguments, named), until)
+                    well, answer = self._call((method, arguments, named), until, hurry=seconds <= SEARCH)
                 except (EOFError, ConnectionError):
                     continue
-                except OSError:  # a TimeoutError, too: to ask again would double what is too much already
+                except TimeoutError:  # it goes on: to begin it again would double what is too much already
+                    raise Silent from None
+                except OSError:
                     break
                 if not well:
                     raise StoreUnavailable(answer)
@@ -81,33 +89,60 @@ class Shard:
         finally:
             self._lock.release()
 
-    def _call(self, request: object, until: float) -> tuple[bool, Any]:
-        whole = False
+    def _call(self, request: tuple[object, ...], until: float, *, hurry: bool) -> tuple[bool, Any]:
         try:
             if self._pipe is None:
-                self._pipe = self._begin(until)
-            self._pipe.send(request)
-            if not self._pipe.poll(max(until - time.monotonic(), 0)):
-                raise TimeoutError
-            answer: tuple[bool, Any] = self._pipe.recv()
-            whole = True
-        finally:
-            if not whole:  # what comes later would be taken for the answer to another question
-                self.end()
-        return answer
+                self._pipe, hurry = self._begin(), False
+            self._wait(self._pipe, time.monotonic() if hurry else until)  # for what was given up
+            self._asked += 1
+            self._asked_at = self._moved_at = time.monotonic()
+            self._pipe.send((self._asked, *request))
+            return self._wait(self._pipe, until)
+        except TimeoutError:
+            raise
+        except BaseException:  # half of a request or an answer may be on its way
+            self.end()
+            raise
 
-    def _begin(self, until: float) -> Connection[Any, Any]:
+    def _wait(self, pipe: Connection[Any, Any], until: float) -> tuple[bool, Any]:
+        """Return the answer to the last request, and drop those to the ones before.
+
+        TimeoutError: it has not come; ConnectionError: the process stands still.
+        """
+        well, answer = True, None
+        while self._answered < self._asked:
+            left = until - time.monotonic()
+            if pipe.poll(max(min(left, 1), 0)):
+                self._answered, well, answer = pipe.recv()
+                continue
+            now, moved = time.monotonic(), self._work()
+            if moved != self._moved:
+                self._moved, self._moved_at = moved, now
+            if now > min(self._moved_at + STALLED, self._asked_at + WRITE):
+                raise ConnectionError
+            if left <= 0:
+                raise TimeoutError
+        return well, answer
+
+    def _work(self) -> object:
+        """Return what grows while the process computes or reads; the time, where the system does not tell."""
+        try:
+            stat = Path(f"/proc/{self.process.pid if self.process else 0}/stat").read_text(encoding="utf-8")
+        except OSError:
+            return time.monotonic()
+        return stat.rpartition(")")[2].split()[7:13]  # page faults, and ticks of a core
+
+    def _begin(self) -> Connection[Any, Any]:
         ours, its = socket.socketpair()
+        for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # of one that stands still amid a message
+            ours.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(STALLED), 0))
         with its:
             command = [sys.executable, "-c", _PROCESS, str(self.folder), str(its.fileno())]
             root = Path(__file__).resolve().parents[2]
             self.process = subprocess.Popen(command, cwd=root, pass_fds=[its.fileno()])  # noqa: S603
-        pipe: Connection[Any, Any] = Connection(ours.detach())
-        if not pipe.poll(max(min(START, until - time.monotonic()), 0)):
-            pipe.close()
-            raise TimeoutError
-        pipe.recv()  # it is there
-        return pipe
+        self._asked, self._answered = 0, -1  # it says when it is there
+        self._asked_at = self._moved_at = time.monotonic()
+        return Connection(ours.detach())
 
     def end(self) -> None:
         """End the process; the next call begins another."""
@@ -142,28 +177,36 @@ class ShardedStore(EdgeStore):
         """Create one for vectors of this length, with or without a graph of neighbours."""
         self.root.mkdir(parents=True, exist_ok=True)
         self._write(self.root / _COUNT, {"shards": len(self.shards)})
-        self._appear(collection)  # before its parts: what ends between them can be seen, and is begun anew
-        self._each("delete", collection)
+        self._appear(collection)
         self._each("create", collection, dim, graph=graph)
 
     def clone(self, source: str, collection: str) -> bool:
         """Copy the shards of another."""
         self._appear(collection)
-        self._each("delete", collection)
         self._each("clone", source, collection)
         return True
 
+    def _appear(self, collection: str, source: Path | None = None) -> None:
+        """Make its folder before its parts, and delete all parts of collections that are not there."""
+        parts = {part.name for shard in self.shards for part in shard.folder.glob("[!.]*")}
+        super()._appear(collection, source)
+        there = {*self.collections()}
+        for left in (collection, *sorted(parts - there if collection in there else ())):
+            self._each("delete", left)
+
     def unload(self, collection: str) -> None:
-        """Give the memory of a collection back, as far as processes that are there answer."""
+        """Give the memory of a collection back, as far as there are processes."""
 
         def part(shard: Shard) -> None:
             with suppress(Silent, StoreUnavailable):
-                shard.ask("unload", collection, seconds=SEARCH)
+                shard.ask("unload", collection)
 
         list(self._pool.map(part, [shard for shard in self.shards if shard.process is not None]))
 
     def _drop(self, collection: str) -> None:
         self._each("delete", collection)
+        if left := [str(shard.folder) for shard in self.shards if (shard.folder / collection).exists()]:
+            raise StoreUnavailable(f"{', '.join(left)}: another process writes to {collection}: wait for it")
         super()._drop(collection)
 
     def fingerprints(self, collection: str) -> Mapping[int, int]:
@@ -242,14 +285,14 @@ def serve(folder: str, descriptor: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     pipe: Connection[Any, Any] = Connection(int(descriptor))
     store = EdgeStore(Path(folder))
-    pipe.send("ready")
+    pipe.send((0, True, None))  # it is there
     while True:
         try:
-            method, arguments, named = pipe.recv()
+            number, method, arguments, named = pipe.recv()
         except (EOFError, OSError):  # what was flushed is safe; the engine would write more when it closes
             os._exit(0)
         try:
             answer = True, getattr(store, method)(*arguments, **named)
         except Exception as error:  # noqa: BLE001 - the parent raises it
             answer = False, f"{folder}: {error}"
-        pipe.send(answer)
+        pipe.send((number, *answer))

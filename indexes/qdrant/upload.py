@@ -227,12 +227,12 @@ def _begin(
     store: VectorStore, collection: str, former: str | None, spares: Sequence[str],
     means: dict[str, float], dense: Dense | None,
 ) -> About:  # fmt: skip
-    """Create a collection: a copy of the former or, where the engine makes none, a spare one."""
+    """Create a collection: a copy of the former or, where the engine makes none, the oldest spare one."""
     if collection in store.collections():  # nothing says what it holds: a moment after it was created
         store.delete(collection)
     kind = [dense.index.d, hasattr(dense.index, "hnsw")] if dense is not None else None
     sources = [(former, store.clone)] if former is not None else []
-    for source, take in (*sources, *((spare, store.recycle) for spare in spares)):
+    for source, take in (*sources, *((spare, store.recycle) for spare in reversed(spares))):
         then = store.about(source)
         alike = then is not None and drift_between(means, then["means"]) <= MAX_DRIFT
         if then is not None and alike and then["vectors"] == kind and take(source, collection):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import TypeVar
 
-from indexes.build.shards import count_articles, count_shard
+from indexes.build.shards import count_articles, count_shard, encode_articles
 from indexes.build.tokenise import cores
 from indexes.corpus.corpus import to_learn_from
 from indexes.sources import registry
@@ -29,7 +30,7 @@ _T = TypeVar("_T")
 
 
 class WeightsDiffer(PandectError):
-    """Shards came to other weights than one pass."""
+    """Shards came to other weights or vectors than one pass."""
 
 
 def measure(path: Path, size: int, say: ReportFigure) -> None:
@@ -37,7 +38,7 @@ def measure(path: Path, size: int, say: ReportFigure) -> None:
 
     Raises:
         BadInput: the law cannot be read.
-        WeightsDiffer: shards weigh otherwise than one pass.
+        WeightsDiffer: shards weigh, or processes encode, otherwise than one pass.
     """
     corpus = registry.law(path)
     cut, settings, learnt = analyser(corpus.card.language), BM25Settings(), to_learn_from(corpus.questions)
@@ -46,10 +47,10 @@ def measure(path: Path, size: int, say: ReportFigure) -> None:
     say("text of an article, mean", sum(len(a.text) for a in articles) / size, "characters")
 
     def timed(what: str, act: Callable[[], _T]) -> _T:
-        start, used = time.perf_counter(), _on_the_cores()
+        start, used = time.perf_counter(), cores_used()
         made = act()
         say(what, time.perf_counter() - start, "s")
-        say("    on the cores, which other programs disturb less", _on_the_cores() - used, "s")
+        say("    on the cores, which other programs disturb less", cores_used() - used, "s")
         return made
 
     whole = timed("counted by one process", lambda: count_articles(articles, learnt, cut, no_progress, 1))
@@ -68,10 +69,15 @@ def measure(path: Path, size: int, say: ReportFigure) -> None:
     say("weights an article", weights.nnz / size, "")
     encoder = StaticEncoder.load(builtin() / "encoder", cut)  # of French law
     some = articles[:ENCODED]
-    vectors = timed(f"{len(some):,} encoded by one process", lambda: encoder.encode_articles(some))
+    by_one, vectors = (
+        timed(f"{len(some):,} encoded by {of}", partial(encode_articles, encoder, some, no_progress, of))
+        for of in (1, n)
+    )
+    if by_one.tobytes() != vectors.tobytes():
+        raise WeightsDiffer(f"{n} processes encode {len(some):,} articles otherwise than one")
     say("a vector", vectors.itemsize * vectors.shape[1], "bytes")
 
 
-def _on_the_cores() -> float:
+def cores_used() -> float:
     """Return the seconds that this process and those that it began and that ended have had of cores."""
     return sum(used.ru_utime + used.ru_stime for used in map(getrusage, (RUSAGE_SELF, RUSAGE_CHILDREN)))

@@ -90,6 +90,16 @@ def splade_flops(forward: float, terms: float = 178, postings: float = 378) -> f
     return forward + 2 * terms * postings
 
 
+def question_knn_flops(question: float, width: int, questions: int, citations: int) -> float:
+    """Return (4 |q| + 2 d - 1) |Q| + 2 c of |Q| annotated questions that cite c articles in all.
+
+    They are documents to BM25, their vectors are compared with the one that the encoder made already (d is 0
+    without an encoder), and each votes for what it cites. Ours: the paper has no such list.
+    """
+    compared = dense_flops(0, width, questions) if width else 0.0
+    return bm25_flops(question, questions) + compared + 2 * citations
+
+
 def colbert_flops(forward: float, width: int, question: float, article: float, articles: int) -> float:
     """Return C_FW + |q| (2 d |a| + |a| + 1) |C|; the paper prints |q|², which its 2.6e11 matches."""
     return forward + question * (2 * width * article + article + 1) * articles
@@ -104,7 +114,7 @@ def search_flops(engine: Engine, name: str, questions: Sequence[str]) -> float:
     """Return those of a question to an index, by the formulas above; the mean over questions.
 
     A question's terms are its own and those that it is expanded by. A learned fusion adds what its trees and
-    networks do with each candidate, a comparison as one; what its features take is not counted.
+    networks do with each candidate, a comparison as one; of its features only the nearest questions count.
     """
     searcher, n = engine.searcher, len(engine.articles)
     terms = [len(engine.analyser.terms(text)) for text in questions]
@@ -115,6 +125,10 @@ def search_flops(engine: Engine, name: str, questions: Sequence[str]) -> float:
     if name != EXPANDED_BM25 and isinstance(searcher.meaning, Dense):
         width = searcher.meaning.encoder.dim
         total += dense_flops(static_forward_flops(float(np.mean(terms)), width), width, n)
+    if name in ("hybrid", "learned") and (nearest := searcher.nearest_questions) is not None:
+        known = nearest.index
+        width = 0 if known.vectors is None else known.vectors.shape[1]
+        total += question_knn_flops(float(np.mean(terms)), width, len(known.questions), known.cites.nnz)
     if name == "learned" and searcher.learned is not None:
         ranker = searcher.learned.ranker
         weights = sum(layer.size for network in ranker.networks for layer in network.weights)

@@ -35,6 +35,7 @@ from rag.retrieval.vector_store import StoredBM25, StoredExpandedBM25
 from rag.types import Ranking
 from training.benchmark import growth
 from training.benchmark.asking import read_questions
+from training.benchmark.counting import cores_used
 from training.benchmark.peers import RankingDiffers
 from training.benchmark.timing import Act, Cost, in_subprocess
 from training.eval.report import commit
@@ -84,11 +85,18 @@ def measure(
     say("\n".join(head(COLUMNS)))
     for name in names:
         with tempfile.TemporaryDirectory() as scratch:
-            index, questions = name, None
+            index, questions, built = name, None, dict[str, float]()
             if articles is not None:
-                index, questions = _grown(Path(name), articles, Path(scratch))
+                index, questions, built = _grown(Path(name), articles, Path(scratch))
             asked = questions or read_questions(index, QUESTIONS)
-            law = _compared(index, asked, Path(scratch), say, shards, to)
+            law = {**_compared(index, asked, Path(scratch), say, shards, to), **built}
+        if built:
+            say(
+                f"{law['name']}: {built['build_s']:.0f} s to import and build in this process "
+                f"({built['build_core_s']:.0f} s of a core; {law['upload_core_s']:.0f} s more to upload), "
+                f"{built['build_peak_bytes'] / 1e6:,.0f} MB of memory of the largest process, "
+                f"{built['index_bytes'] / 1e6:,.0f} MB on disk.\n"
+            )
         laws.append(law)
         differences += law["differing_answers"] + law["differing_lists"]
     if output is not None:
@@ -99,12 +107,20 @@ def measure(
         raise RankingDiffers(f"{differences} answers or lists from the store are not those of the index")
 
 
-def _grown(path: Path, articles: int, scratch: Path) -> tuple[str, list[str]]:
+def _grown(path: Path, articles: int, scratch: Path) -> tuple[str, list[str], dict[str, float]]:
+    """Build grown law, and return the index, questions, and what the build took: it is the upload's peer."""
     questions = growth.write(registry.law(path), articles, scratch / "law", seed=0)
-    os.environ["PANDECT_HOME"] = str(scratch / "home")
+    os.environ["PANDECT_HOME"] = home = str(scratch / "home")
     command = ["-m", "indexes", "import", str(scratch / "law"), "--name", growth.NAME, "--build"]
-    growth.run_python(scratch / "home", command)
-    return growth.NAME, questions[1:]
+    begun, used = time.perf_counter(), cores_used()
+    peak = growth.run_python(Path(home), command)[1]
+    built = {
+        "build_s": time.perf_counter() - begun,
+        "build_core_s": cores_used() - used,  # by all processes of the build
+        "build_peak_bytes": peak,  # of the largest of them
+        "index_bytes": sum(p.stat().st_size for p in locate(growth.NAME)[0].rglob("*") if p.is_file()),
+    }
+    return growth.NAME, questions[1:], built
 
 
 def _compared(

@@ -107,6 +107,7 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
     order = Order(
         command, parsed.output, tuple(parsed.measures or DEFAULT),
         parsed.resume, parsed.checkpoint, parsed.watts, cards, parsed.tensorboard,
+        ask=not parsed.unasked,
     )  # fmt: skip
     made = train_each(found, order, here)
     if here.main and len(found) > 1:
@@ -147,6 +148,8 @@ def parser() -> argparse.ArgumentParser:
     add("--resume", action="store_true", help="go on with a training that was stopped")
     looks = "save every N steps (at each look at dev questions)"
     add("--checkpoint", type=int, default=0, metavar="N", help=looks)
+    alone = "train alone: the questions held back are not asked, which takes longer than a few steps"
+    add("--unasked", action="store_true", help=alone)
     add("--dry-run", action="store_true", help="two steps with a small encoder; nothing is written")
     add("--tensorboard", type=Path, metavar="FOLDER", help="write the log for TensorBoard too")
     add("--device", help="cpu, cuda or cuda:N (the best there is)")

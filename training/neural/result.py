@@ -233,9 +233,12 @@ def open_results(folder: Path) -> tuple[Trained, ...]:
 
 
 def model_facts(
-    task: TrainingTask, system: NeuralSystem, state: CheckpointState, retriever: Retriever
+    task: TrainingTask, system: NeuralSystem, state: CheckpointState, retriever: Retriever | None
 ) -> dict[str, Any]:
-    """Return the size of the model and of what ranks the whole corpus with it, and how the training went."""
+    """Return the size of the model and of what ranks the whole corpus with it, and how the training went.
+
+    Where nothing was asked there is no retriever, and nothing to tell of it.
+    """
     texts = [q.text for q in task.held if q.article_ids]
     terms = None
     if isinstance(retriever, Splade) and texts:  # terms of a question that have a weight, on average

@@ -59,6 +59,7 @@ class Order:
     watts: float | None = None
     cards: tuple[CorpusCard, ...] = ()
     events: Path | None = None  # where TensorBoard looks
+    ask: bool = True  # whether the questions held back are asked, before and after
 
     @property
     def work(self) -> Path:
@@ -81,7 +82,7 @@ def run(task: TrainingTask, order: Order, world: World) -> dict[str, Measured]:
     batches, judge = training_batches(task), dev_judge(task)
     if world.main:
         log({}, plan(task, batches, system, judge))
-    held = [q for q in task.held if q.article_ids]
+    held = [q for q in task.held if q.article_ids and order.ask]
     collected: dict[str, SystemRun] = {}
     if world.main and held:
         with explain_out_of_memory(TO_RANK):
@@ -100,28 +101,29 @@ def run(task: TrainingTask, order: Order, world: World) -> dict[str, Measured]:
     system.module.eval()
     worked, began = time.process_time(), time.perf_counter()
     with explain_out_of_memory(TO_RANK):
-        retriever = system.retriever(task.corpus)
+        retriever = system.retriever(task.corpus) if held else None  # may take longer than to learn
         seconds, of_indexing = time.perf_counter() - began, time.process_time() - worked
-        if held:
+        if retriever is not None:
             answer({task.recipe.name: retriever}, held, collected)
     measured = measure(collected, held, task.seed, order.measures) if held else {}
     hours = (time.perf_counter() - start + state.earlier) / 3600
     cost = resources.cost(hours, resources.Hardware.found(world.device, world.size, order.watts))
-    if terms := splade.expansions(system, retriever, task.corpus, held):
+    terms = [] if retriever is None else splade.expansions(system, retriever, task.corpus, held)
+    if terms:
         log({}, splade.expansion_lines(terms))
     facts = model_facts(task, system, state, retriever) | {
         "peak memory bytes": peak,
         "peak memory of": watch.of,
         "processes": world.size,
         "device": str(world.device),
-        "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
+        "indexing ms an article": None if retriever is None else 1000 * seconds / len(task.corpus.articles),
         "processor seconds of training": of_training,
-        "processor seconds of indexing": of_indexing,
+        "processor seconds of indexing": None if retriever is None else of_indexing,
     }
     others = "" if task.fold is None else f", all but fold {task.fold}"
     entry = report.record(
         measured, task.corpus, command=[order.command], questions=len(held),
-        unanswerable=len(task.held) - len(held), seed=task.seed, tuned_on=None,
+        unanswerable=sum(not q.article_ids for q in task.held), seed=task.seed, tuned_on=None,
         learnt_from=f"{len(task.learn)} questions of {task.corpus.card.name}{others}",
     )  # fmt: skip
     entry |= {"expansion": terms} if terms else {}

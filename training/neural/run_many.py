@@ -172,7 +172,7 @@ class _Sweeping:
         measures = tuple(parsed.measures or dict.fromkeys((*self.sweep.measures, *DEFAULT)))
         order = Order(
             self.command, parsed.output / at, measures, parsed.resume, parsed.checkpoint, parsed.watts, cards,
-            parsed.tensorboard and parsed.tensorboard / at,
+            parsed.tensorboard and parsed.tensorboard / at, ask=not parsed.unasked,
         )  # fmt: skip
         names = train_each(found, order, here, among=True)
         self.made[part.name] = at, names, recipe.name

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.build import shards
-from indexes.build.shards import count_articles, count_shard, merge
+from indexes.build.shards import count_articles, count_shard, encode_articles, merge
 from indexes.corpus.corpus import read, to_learn_from
 from indexes.store.paths import builtin
+from rag.encoders.static import StaticEncoder
 from rag.retrieval.bm25 import BM25Settings, CollectionStatistics, Variant, term_scores
 from rag.retrieval.term_counts import FieldCounts
 from rag.text.analysers import analyser
@@ -75,6 +76,11 @@ def test_shards_of_real_law_weigh_as_one_and_so_do_processes(monkeypatch: pytest
     same(count_articles(articles, learnt, FR, lambda _, done, of: told.append((done, of)), 2), whole)
     assert told[-1] == (600, 600)
     assert len(told) == 2 * shards.PIECES
+    encoder = StaticEncoder.load(builtin() / "encoder", FR)
+    told.clear()
+    vectors = encode_articles(encoder, articles, lambda _, done, of: told.append((done, of)), 2)
+    assert vectors.tobytes() == encoder.encode_articles(articles).tobytes()
+    assert told == [(75 * n, 600) for n in range(1, 9)] + [(600, 600)]
 
     parts = [count_shard(articles[a:b], learnt, FR) for a, b in ((0, 1), (1, 77), (77, 600))]
     collection = CollectionStatistics.merge([CollectionStatistics.of(part, settings) for part in parts])
@@ -91,3 +97,5 @@ def test_where_a_process_is_ended_it_is_counted_alone(monkeypatch: pytest.Monkey
     monkeypatch.setattr(shards, "map_pieces", ended)
     articles = [Article(str(i), "code", "1", "un bail") for i in range(3)]
     same(count_articles(articles, [], FR, processes=2), count_shard(articles, [], FR))
+    encoder = StaticEncoder.of("one", FR, {"bail": 0}, np.eye(1, 2, dtype=np.float32))
+    assert encode_articles(encoder, articles, processes=2).tolist() == [[1, 0]] * 3

@@ -7,12 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -204,6 +207,113 @@ def test_drift_is_the_most_that_a_mean_length_has_moved() -> None:
         0.0953, abs=1e-4
     )
     assert drift_between({"all": 0.0}, {"all": 0.0}) == 0
+
+
+def test_the_oldest_version_that_nobody_else_takes_becomes_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = store("client", tmp_path)
+    assert isinstance(place, ServerStore)
+    done = [put(install(edition(n)), place, keep=5) for n in (1, 2, 3, 4)]
+    rename, asked = place._rename, list[str]()
+
+    def lose(alias: str, to: str) -> None:
+        asked.append(alias)
+        if len(asked) == 1:
+            rename(alias, "village.0.x")  # another process is first
+        rename(alias, to)
+
+    monkeypatch.setattr(place, "_rename", lose)
+    folder = install(edition(5))
+    put(folder, place, keep=2)
+    assert asked == [done[0].collection, done[1].collection]
+    assert told(opened(folder, place)) == told(indexes.open("village"))
+
+    def fail(alias: str, to: str) -> None:
+        raise StoreUnavailable("no route to host")
+
+    monkeypatch.setattr(place, "_rename", fail)
+    with pytest.raises(StoreUnavailable, match="no route"):
+        place.recycle(place.aliases()["village"], "village.9.x")
+
+
+def test_a_collection_is_on_the_disk_before_a_name_points_to_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edge, fsync, synced = EdgeStore(root / "store"), os.fsync, set[int]()
+
+    def sync(handle: int) -> None:
+        synced.add(os.fstat(handle).st_ino)
+        fsync(handle)
+
+    def complete() -> None:
+        [latest] = {*edge.collections()} - {*edge.aliases().values()}
+        place = edge.root / latest
+        paths = [edge.root, place, *place.rglob("*")]
+        assert [p for p in paths if p.stat().st_ino not in synced] == []
+        met.append(latest)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    for n in (1, 2):
+        synced.clear()
+        met: list[str] = []
+        with monkeypatch.context() as once:
+            meet(edge, "switch", complete, once)
+            put(install(edition(n)), edge)
+        assert met == [edge.aliases()["village"]]
+
+
+class FakeShard:
+    """An engine that waits to be told to go on, where it loads and where it searches."""
+
+    loading: ClassVar[dict[str, threading.Event]] = {}
+    begun, asked, searching = (threading.Event() for _ in range(3))
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    @classmethod
+    def load(cls, place: str) -> FakeShard:
+        cls.begun.set()
+        assert cls.loading[Path(place).parent.name].wait(60)
+        return cls()
+
+    def query(self, _: object) -> list[object]:
+        self.asked.set()
+        assert self.searching.wait(60)
+        assert not self.closed
+        return []
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_what_loads_keeps_no_other_waiting_and_what_is_searched_stays_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edge, ended = EdgeStore(tmp_path / "store"), list[object]()
+    monkeypatch.setattr(edge._q, "EdgeShard", FakeShard)
+    monkeypatch.setattr(FakeShard, "loading", {name: threading.Event() for name in ("one", "other")})
+
+    def search(collection: str) -> None:
+        ended.append((collection, len(edge.search(collection, {3: 1.0}, 1, None, exact=True)[0])))
+
+    first = threading.Thread(target=search, args=("one",), daemon=True)
+    first.start()
+    assert FakeShard.begun.wait(60)
+    FakeShard.loading["other"].set()
+    second = threading.Thread(target=search, args=("other",), daemon=True)
+    second.start()
+    assert FakeShard.asked.wait(20)  # as it does not wait for the one that loads
+    engine = weakref.ref(edge._open["other"].result())
+    edge.unload("other")
+    FakeShard.searching.set()
+    second.join(60)
+    assert ended == [("other", 0)]
+    assert engine() is None
+    FakeShard.loading["one"].set()
+    first.join(60)
+    assert ended == [("other", 0), ("one", 0)]
 
 
 class Failing(EdgeStore):

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from indexes.corpus.corpus import write
+from indexes.store.open_index import open_index
+from indexes.store.paths import BUILTIN
 from tests.fakes.ranking.benchmark import CORPUS
 from training.benchmark import __main__ as benchmark
 from training.benchmark.efficiency import (
@@ -17,9 +19,12 @@ from training.benchmark.efficiency import (
     cross_encoder_flops,
     dense_flops,
     forward_flops,
+    question_knn_flops,
+    search_flops,
     splade_flops,
     static_forward_flops,
 )
+from training.eval.system_names import EXPANDED_BM25
 from training.report.published import tables
 from training.tables.efficiency import efficiency
 
@@ -81,6 +86,28 @@ def test_a_profiler_counts_the_products_of_a_search_as_the_formulas_do() -> None
     # maxima over an article's tokens and their sum are no products
     maxima = question * (article + 1) * articles
     assert colbert_flops(0, width, question, article, articles) == counter.get_total_flops() + maxima
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        # annotated questions, each of which cites every article, so that no product is left out of the votes
+        near = torch.rand(1, width) @ torch.rand(width, questions := 40)
+        near @ torch.ones(questions, articles)
+    # BM25 over the questions is a sum by looking up, and the last addition of a cosine is none
+    by_words = bm25_flops(question, questions)
+    found = question_knn_flops(question, width, questions, questions * articles)
+    assert found == counter.get_total_flops() - questions + by_words
+
+
+@pytest.mark.slow  # all questions that ship are analysed and encoded
+def test_a_hybrid_search_of_what_ships_counts_the_nearest_questions() -> None:
+    engine, asked = open_index(BUILTIN), ["Mon propriétaire peut-il garder le dépôt de garantie ?"]
+    ways = (EXPANDED_BM25, "dense", "hybrid")
+    words, meaning, hybrid = (search_flops(engine, name, asked) for name in ways)
+    assert engine.searcher.question_knn is not None
+    known, terms = engine.searcher.question_knn.index, len(engine.analyser.terms(asked[0]))
+    cited = sum(len({id_ for id_ in q.article_ids if id_ in engine.articles}) for q in known.questions)
+    assert known.vectors is not None
+    compared = question_knn_flops(terms, known.vectors.shape[1], len(known.questions), cited)
+    assert len(known.questions) > 10_000
+    assert hybrid == words + meaning + compared
 
 
 @pytest.mark.slow  # an index is built twice and opened thrice

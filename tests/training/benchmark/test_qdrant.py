@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from indexes.corpus.corpus import write
 from indexes.qdrant.postgres import PostgresStore
 from indexes.qdrant.upload import list_collections
 from rag.retrieval.vector_store import StoredBM25
@@ -39,6 +40,23 @@ def test_both_ways_are_measured_and_compared(
     said = capsys.readouterr().out
     assert said.startswith(f"| {' | '.join(COLUMNS)} |")
     assert "0 of 5 first 10" in said
+
+
+def test_law_that_is_grown_is_built_uploaded_and_both_are_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(VILLAGE, tmp_path / "law")
+    command = ["--qdrant", str(tmp_path / "law"), "--articles", "60"]
+    assert main([*command, "--output", str(tmp_path / "made.json")]) == 0
+    [law] = json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))["laws"]
+    assert law["articles"] == 60
+    assert law["build_s"] > 0
+    assert law["build_core_s"] > 0
+    assert law["build_peak_bytes"] > 10_000_000
+    assert law["index_bytes"] > 10_000
+    assert law["upload_s"] > 0
+    assert law["upload_grown_bytes"] > 0
+    assert "s to import and build in this process" in capsys.readouterr().out
 
 
 def test_what_is_told_of_a_server_is_asked_of_it(tmp_path: Path) -> None:

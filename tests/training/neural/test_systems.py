@@ -152,6 +152,18 @@ def test_a_trained_cross_encoder_re_ranks_a_fusion_and_never_what_it_learnt(
     assert "of the system cross-encoder or yes-no" in capsys.readouterr().err
 
 
+def test_the_weights_are_those_of_the_library() -> None:
+    import torch
+
+    system = system_of(other("splade"))
+    questions = ["mur mitoyen", "Qui paie le mur, et quand faut-il le dire au voisin ?", "?"]  # padded
+    ids = [system.ids("questions", question) for question in questions]
+    with torch.no_grad():
+        theirs = system.module(system.tokens.padded(ids, "cpu"))["sentence_embedding"]
+        assert torch.equal(system.encode("questions", questions), theirs)
+    assert (theirs > 0).any()
+
+
 def test_an_inverted_index_gives_the_products_of_the_vectors() -> None:
     from training.neural.systems.splade import Weights
 

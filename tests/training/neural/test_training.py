@@ -78,6 +78,19 @@ def test_it_learns_and_says_so(trained: Path) -> None:
     assert entry["questions"] == 20  # a third of them is held back
 
 
+def test_what_is_trained_alone_asks_nobody_and_ranks_nothing(trained: Path, tmp_path: Path) -> None:
+    run(longer(), replace(order_of(tmp_path / "alone"), ask=False), here())
+    alone, asked = (
+        json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        for folder in (tmp_path / "alone", trained)
+    )
+    assert (alone["systems"], alone["questions"], alone["facts"]["index bytes"]) == ({}, 0, None)
+    assert alone["dev"] == asked["dev"]  # it is the same training
+    weights = [result.open_result(folder).system("cpu").module for folder in (tmp_path / "alone", trained)]
+    for one, other in zip(*(module.parameters() for module in weights), strict=True):
+        assert one.equal(other)
+
+
 def test_the_result_tells_what_it_is(trained: Path) -> None:
     manifest = json.loads((trained / "manifest.json").read_text(encoding="utf-8"))
     assert set(manifest["files"]) == {

@@ -60,7 +60,11 @@ class SpladeSystem(NeuralSystem):
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
         """Return (n_items, n_terms) weights."""
         features = self.tokens.padded([self.ids(part, item) for item in items], self.module.device)
-        return self.module(features)["sentence_embedding"]
+        logits = self.module[0](features)["token_embeddings"]
+        # log(1 + relu) rises, so it is taken of the largest logit alone, not of every token's as the library
+        # does before it: what is padded counts 0 there too
+        padded = features["attention_mask"].unsqueeze(-1) == 0
+        return logits.masked_fill_(padded, 0.0).max(dim=1).values.relu().log1p()
 
     def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return the loss, its ranking part, and how many terms questions and articles have."""
