@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from starlette.middleware import Middleware
 from streamlit.starlette import App
 
 from indexes.cli.terminal import guard_log
-from indexes.store.paths import current_version, file_state
+from indexes.store.paths import current_version, file_state, served
 from rag import lifecycle
 from rag.errors import PandectError
 from rag.ui import engine_cache, layout, navigation, shell, visits
@@ -32,7 +31,7 @@ def _open(index: str | None) -> Engine:
 
 
 def _healthy() -> bool:
-    index = os.environ.get("PANDECT_INDEX") or None
+    index = served()
     return engine_cache.healthy(index, current_version(index), _open, file_state)
 
 
@@ -40,12 +39,12 @@ def _unscripted() -> str:
     """Return what a browser without scripts shows; without contacts where the index cannot be read."""
     from indexes.shipped_questions import card_of
 
-    return shell.no_script(card_of(os.environ.get("PANDECT_INDEX") or None))
+    return shell.no_script(card_of(served()))
 
 
 def main() -> None:
     """Draw the page."""
-    index = os.environ.get("PANDECT_INDEX") or None
+    index = served()
     version = current_version(index)  # one small file is read, or a store asked once a second
     layout.set_up()
     t = layout.interface(st.session_state.get("corpus_language"))

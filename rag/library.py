@@ -141,6 +141,15 @@ class OperatorLibrary(Protocol):
     def opened(self) -> str:
         """Return the name or path of the index that the page opens."""
 
+    def may_open(self) -> bool:
+        """Tell whether another may be opened from here."""
+
+    def open(self, name: str) -> None:
+        """Have page and API open this law from the next question on.
+
+        BadInput: it cannot be opened, or a setting names the law of this server.
+        """
+
     def columns(self, path: str, sha256: str = "") -> Sequence[str]:
         """Return the columns of a table on the server or fetched by a preview; () of anything else."""
 

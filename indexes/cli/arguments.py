@@ -235,7 +235,9 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     for one in (check, of["graph"], of["audit"]):
         one.add_argument(
-            "name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin"
+            "name",
+            nargs="?",
+            help="of the index, or its path; else PANDECT_INDEX, else what the law page opened, else builtin",
         )
     _file(of["graph"], "--graphml", "a new file, for programs that draw and measure graphs", "FILE")
     _file(of["verify"], "receipt", "the file")

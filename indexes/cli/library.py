@@ -55,7 +55,25 @@ class ServerLibrary:
 
     def opened(self) -> str:
         """Return the name or path of the index that the page opens."""
-        return os.environ.get("PANDECT_INDEX") or paths.BUILTIN
+        return paths.served()
+
+    def may_open(self) -> bool:
+        """Tell whether another may be opened from here: a setting that names one is the server's."""
+        return not os.environ.get("PANDECT_INDEX")
+
+    def open(self, name: str) -> None:
+        """Have page and API open this law from the next question on, this process and those that follow."""
+        if not self.may_open():
+            raise BadInput(
+                f"PANDECT_INDEX={paths.served()} names the law of this server, got {name!r}: start it "
+                "without that setting to choose here"
+            )
+        law = _law(name if name == paths.BUILTIN else paths.checked_name(name))
+        if law.problem or not law.built:
+            raise BadInput(law.problem or f"{name} is not built: run {paths.rebuild(name)}")
+        paths.home().mkdir(parents=True, exist_ok=True)
+        with replacing(paths.home() / paths.SERVED) as part:
+            part.write_text(name + "\n", encoding="utf-8")
 
     def columns(self, path: str, sha256: str = "") -> tuple[str, ...]:
         """Return the columns of a table on the server or fetched by a preview; () of anything else."""
@@ -100,6 +118,8 @@ class ServerLibrary:
         """Begin to build, check, audit, roll back or remove."""
         if name != paths.BUILTIN or command is not Command.CHECK:
             paths.checked_name(name)
+        if command is Command.REMOVE and self.may_open() and name == paths.served():
+            raise BadInput(f"{name} is the law that is open, got its removal: open another one first")
         _start(command, name, [str(command), name, *([version] if version else [])])
 
     def job(self) -> Job | None:

@@ -10,7 +10,7 @@ import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from indexes.store.paths import current_version, file_state
+from indexes.store.paths import current_version, file_state, served
 from rag.engine.law_in_use import LawInUse
 from rag.errors import MissingExtra, install_hint
 from rag.lifecycle import GRACE
@@ -25,8 +25,8 @@ IDLE = 15  # seconds that a connection without a request is kept
 class InstalledIndex:
     """The index of a name or path: the version that is in use now, opened once."""
 
-    def __init__(self, index: str | None) -> None:
-        """Remember which; nothing is opened."""
+    def __init__(self, index: str | None = None) -> None:
+        """Remember which, None: the one that is served; nothing is opened."""
         self._index, self._law, self._opening = index, LawInUse(), threading.Lock()
         self._open = lru_cache(maxsize=MAX_OPEN_INDEXES)(_open)
         self._last: Engine | None = None
@@ -41,8 +41,8 @@ class InstalledIndex:
         if not self._opening.acquire(blocking=last is None) and last is not None:
             return last
         try:
-            version = current_version(self._index)
-            self._last, _ = self._law.serving(self._index, version, self._open, file_state)
+            index = self._index or served()
+            self._last, _ = self._law.serving(index, current_version(index), self._open, file_state)
             return self._last
         finally:
             self._opening.release()
@@ -76,9 +76,7 @@ def serve(parsed: argparse.Namespace) -> None:
     logging.basicConfig(handlers=[handler], force=True, level=logging.WARNING)
     for name in ("rag.api", "uvicorn.error"):
         logging.getLogger(name).setLevel(logging.INFO)
-    app = create_app(
-        InstalledIndex(os.environ.get("PANDECT_INDEX") or None), access(os.environ), model_writer(os.environ)
-    )
+    app = create_app(InstalledIndex(), access(os.environ), model_writer(os.environ))
     uvicorn.run(
         app, host=parsed.host, port=parsed.port, log_config=None, access_log=False, server_header=False,
         timeout_keep_alive=IDLE, timeout_graceful_shutdown=int(GRACE),
@@ -105,6 +103,6 @@ def serve_mcp(parsed: argparse.Namespace) -> None:
             f"a server for assistants needs {error.name}: run {install_hint('api')}"
         ) from error
 
-    law = Law(InstalledIndex(os.environ.get("PANDECT_INDEX") or None), access(os.environ), Metrics())
+    law = Law(InstalledIndex(), access(os.environ), Metrics())
     law.warm()
     create_server(law).run("stdio")

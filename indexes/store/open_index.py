@@ -71,7 +71,7 @@ _log = logging.getLogger(__name__)
 def open_index(name_or_path: str | Path | None = None) -> Engine:
     """Open an index, by its name under PANDECT_HOME, "builtin", its folder, or its address in a vector store.
 
-    None takes PANDECT_INDEX, and the builtin one where that is not set.
+    None takes PANDECT_INDEX, else what an operator chose, else the builtin one.
 
     Raises:
         MissingIndex, BadInput: there is none, or what came is neither a name nor a path.

@@ -17,6 +17,7 @@ from indexes.store.atomic import CURRENT
 from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_clone
 
 BUILTIN = "builtin"
+SERVED = "served"  # under PANDECT_HOME: the name of the index that an operator chose
 AUDIT, CONFIDENCE = "audit.json", "confidence.json"  # beside a version, of its name: VERSION.audit.json
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 REMEMBERED, PATIENCE = 1.0, 2.0  # seconds: that a server's word of a version holds, and that it may take
@@ -123,19 +124,24 @@ def current(name: str) -> Path:
     return _pointed_to(folder, rebuild(name))
 
 
+def served() -> str:
+    """Return what None opens: PANDECT_INDEX, else the index an operator chose, else the one that ships."""
+    return os.environ.get("PANDECT_INDEX") or in_use(home(), SERVED) or BUILTIN
+
+
 def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     """Return the folder of an index's version in use, and the command that builds it again.
 
     A string with a slash is the path of an index folder, another one a name under PANDECT_HOME or
     "builtin"; one that begins with qdrant or postgres is the address of a store and, after the last slash,
     such a name: then the version is the one in use there, whose folder must be here too. None takes
-    PANDECT_INDEX, and the builtin one where that is not set.
+    what `served` names.
 
     Raises:
         MissingIndex, DamagedIndex: there is none, or the file that names the version cannot be read.
         BadInput: what came is neither a name nor a path.
     """
-    wanted = name_or_path if name_or_path is not None else os.environ.get("PANDECT_INDEX") or BUILTIN
+    wanted = name_or_path if name_or_path is not None else served()
     if str(wanted) == BUILTIN:
         return builtin(), "git checkout indexes/builtin (or, without a clone, install the wheel again)"
     if is_address(wanted):
@@ -177,10 +183,10 @@ def _in_store(address: str) -> tuple[Path, str]:
     return folder, cure
 
 
-def in_use(folder: Path) -> str | None:
+def in_use(folder: Path, file: str = CURRENT) -> str | None:
     """Return the version that an index folder names as the one in use; None where it names none."""
     try:
-        return (folder / CURRENT).read_text(encoding="utf-8").strip() or None
+        return (folder / file).read_text(encoding="utf-8").strip() or None
     except (OSError, ValueError):  # nothing built yet, or not readable: a build makes it good
         return None
 

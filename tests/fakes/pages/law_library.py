@@ -81,6 +81,12 @@ class FakeLibrary:
     def opened(self) -> str:
         return "mare"
 
+    def may_open(self) -> bool:
+        return self.kept
+
+    def open(self, name: str) -> None:
+        self.done.append(("open", name))
+
     def columns(self, path: str, sha256: str = "") -> Sequence[str]:
         fetched = self.now is not None and bool(sha256 or path.startswith("hf:"))
         there = path.endswith(".csv") and ("://" not in path or fetched)

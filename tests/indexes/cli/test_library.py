@@ -15,6 +15,7 @@ import pytest
 import indexes
 from indexes.build.build import BuildSettings, build
 from indexes.cli.library import ServerLibrary, _folder, _lock
+from indexes.cli.serve import InstalledIndex
 from indexes.corpus.corpus import Corpus, write
 from indexes.corpus.import_record import read_import
 from indexes.download import resolve
@@ -69,6 +70,33 @@ def test_what_is_installed_and_what_is_wrong_with_it(home: Path) -> None:
 
     (paths.current("mare") / "manifest.json").write_text("{")
     assert "run python -m indexes build mare" in LIBRARY.installed()[1].problem
+
+
+@pytest.mark.slow
+def test_an_operator_chooses_which_law_is_open(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed()
+    law = InstalledIndex()
+    assert (LIBRARY.opened(), LIBRARY.may_open()) == (paths.BUILTIN, True)
+    with pytest.raises(BadInput, match="not built: run python -m indexes build mare"):
+        LIBRARY.open("mare")
+    build(POND, "mare", BuildSettings(encoder="none"))
+    shipped = law.engine()
+    LIBRARY.open("mare")
+    assert LIBRARY.opened() == "mare"
+    assert law.engine().card.title == indexes.open().card.title == "Le droit de la mare" != shipped.card.title
+    with pytest.raises(BadInput, match="open another one first"):
+        LIBRARY.begin(Command.REMOVE, "mare")
+
+    monkeypatch.setenv("PANDECT_INDEX", "builtin")  # which an operator does not overrule
+    assert (LIBRARY.opened(), LIBRARY.may_open()) == (paths.BUILTIN, False)
+    with pytest.raises(BadInput, match="PANDECT_INDEX=builtin names the law"):
+        LIBRARY.open("mare")
+    monkeypatch.delenv("PANDECT_INDEX")
+    (paths.current("mare") / "manifest.json").write_text("{")
+    with pytest.raises(BadInput, match="run python -m indexes build mare"):
+        LIBRARY.open("mare")
+    LIBRARY.open(paths.BUILTIN)
+    assert law.engine() is shipped
 
 
 def test_what_cannot_be_begun_is_refused_and_writes_nothing(home: Path) -> None:

@@ -141,6 +141,15 @@ def _actions(library: OperatorLibrary, law: InstalledLaw, t: Interface, *, runni
         button(label, f"{command}-of-{law.name}", attempt, *given, disabled=running)
 
     if law.built:
+        if library.may_open() and law.name != library.opened() and not law.problem:
+            button(
+                t("Open it for everybody"),
+                f"open-{law.name}",
+                attempt,
+                library.open,
+                law.name,
+                disabled=running,
+            )
         begin(t("Check it"), Command.CHECK)
     if law.shipped:
         return

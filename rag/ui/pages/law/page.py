@@ -21,10 +21,13 @@ def render(library: OperatorLibrary, t: Interface) -> None:
 
 def _draw(library: OperatorLibrary, t: Interface) -> None:
     laws = library.installed()
+    opened = library.opened()
     told = [
-        t(
+        t("This page opens {name}. Another can be opened below.", name=opened)
+        if library.may_open()
+        else t(
             "This page opens {name}: the setting {setting} of the server names it.",
-            name=library.opened(),
+            name=opened,
             setting="PANDECT_INDEX",
         )
     ]

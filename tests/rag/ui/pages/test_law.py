@@ -178,10 +178,15 @@ def test_each_button_begins_its_command() -> None:
     library = FakeLibrary()
     app = open_law(library)
     assert not [b.key for b in app.button if b.key and b.key.endswith("-of-builtin") and "check" not in b.key]
-    for key in ("check-of-builtin", "build-of-neuf", "audit-of-mare", "rollback-of-mare"):
+    assert "Another can be opened below" in body(app).text
+    assert not [b.key for b in app.button if b.key in ("law-open-mare", "law-open-neuf", "law-open-usagé")]
+    for key in (
+        "open-builtin", "check-of-builtin", "build-of-neuf", "audit-of-mare", "rollback-of-mare"
+    ):  # fmt: skip
         press(app, f"law-{key}")
 
     assert library.done == [
+        ("open", "builtin"),
         (Command.CHECK, "builtin", ""),
         (Command.BUILD, "neuf", ""),
         (Command.AUDIT, "mare", ""),
