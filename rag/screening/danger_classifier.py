@@ -24,9 +24,8 @@ from rag.types import Floats, Ints
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
 LONGEST = 60  # words of a text whose alarms it may doubt: one sentence of danger drowns in a long story
-PART, UNSURE_PART = 30, 2.0  # words of a part of such a story, whose score must be higher by so much
-IN_PARTS = ("suicide", "child", "sexual", "threat", "violence")  # classes that a part of a story may tell
 SHORT, UNSURE = 9, 1.0  # words of a short text, whose score must be higher by so much
+UNSURE_LONG = 0.5  # the same of a text of more than `LONGEST`
 FOREIGN = 2.0  # the same of another language
 BEHIND = 2.0  # by which a class may be less likely than the likeliest: people in one danger are often in two
 BUCKETS = 2**18
@@ -113,7 +112,7 @@ def convolve(
 class Classifier:
     """Weights of all classes for the n-grams that it knows: row `i` is that of bucket `buckets[i]`.
 
-    Thresholds are two rows: of the n-grams alone, for other languages, and with the network, for French.
+    Thresholds are two rows: of the n-grams alone, and with the network, for French.
     """
 
     names: tuple[str, ...]
@@ -127,8 +126,8 @@ class Classifier:
     doubts: Floats  # (2, classes) lower still: below them an alarm of the rules becomes a hint
     network: Network | None = None
 
-    def scores(self, text: str, *, french: bool) -> Floats:
-        """Return the score of each class, (classes,) float32; in French the network has a share."""
+    def scores(self, text: str, *, network: bool) -> Floats:
+        """Return the score of each class, (classes,) float32, with or without a share of the network's."""
         ids, counts = ngrams(text)
         rows = np.searchsorted(self.buckets, ids)
         known = self.buckets[np.minimum(rows, len(self.buckets) - 1)] == ids
@@ -136,18 +135,9 @@ class Classifier:
         values = (1 + np.log(counts[known])) * self.idf[rows]
         norm = float(np.sqrt(values @ values)) or 1.0
         found: Floats = (values @ self.weights[rows]) * self.scale / norm + self.bias
-        if french and self.network is not None:
+        if network and self.network is not None:
             share = self.network.share
             found = (1 - share) * found + share * self.network.scores(text)
-        return found
-
-    def _part_scores(self, text: str) -> Floats:
-        """Return the highest scores of overlapping parts of a text, lowered; -inf for other classes."""
-        words = text.split()
-        starts = range(0, max(len(words) - PART // 2, 1), PART // 2)
-        parts = [self.scores(" ".join(words[at : at + PART]), french=True) for at in starts]
-        told = np.isin(self.names, IN_PARTS)
-        found: Floats = np.where(told, np.max(parts, axis=0) - UNSURE_PART, -np.inf)
         return found
 
     def predict(self, text: str, *, french: bool) -> tuple[dict[str, bool], frozenset[str]]:
@@ -155,16 +145,15 @@ class Classifier:
 
         The rules should not raise what it doubts.
 
-        Nothing is said of a few words, where each weighs too much; in a few more, and in other languages than
-        French, of which it has read little, it must be surer. It doubts nothing in these, nor in long texts,
-        which it reads in parts too.
+        Nothing is said of a few words, where each weighs too much; in a few more, in many, and in other
+        languages than French, of which it has read little, it must be surer. It doubts nothing in these, nor
+        in long texts.
         """
         count = len(_WORD.findall(text))
         if count < (FEWEST if french else FEWEST_FOREIGN):
             return {}, frozenset()
-        scores, unsure = self.scores(text, french=french), UNSURE * (count < SHORT)
-        if french and count > LONGEST:
-            scores = np.maximum(scores, self._part_scores(text))
+        scores, unsure = self.scores(text, network=french), UNSURE * (count < SHORT)
+        unsure += UNSURE_LONG * (count > LONGEST)
         raises, hints, doubts = (each[int(french)] for each in (self.raises, self.hints, self.doubts))
         below = scores + unsure < doubts if french and count <= LONGEST else np.zeros(len(scores), bool)
         doubted = frozenset(np.array(self.names)[below].tolist())

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.screening.danger import CLASSES, classes, rule_classes
-from rag.screening.danger_classifier import BUCKETS, PART, Classifier, Network, classifier, convolve, ngrams
+from rag.screening.danger_classifier import BUCKETS, Classifier, Network, classifier, convolve, ngrams
 from rag.screening.emergencies import Danger, Emergency, situations
 from training import danger as fitting
 from training import danger_network as network
@@ -93,19 +93,6 @@ def test_a_long_text_is_not_doubted() -> None:
 
 
 @pytest.mark.slow
-def test_a_part_of_a_story_tells_what_the_whole_drowns(monkeypatch: pytest.MonkeyPatch) -> None:
-    def scores(self: Classifier, text: str, *, french: bool) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-        return self.bias if len(text.split()) > PART else np.full(1, 3.5 if "mot" in text else -9, np.float32)
-
-    monkeypatch.setattr(Classifier, "scores", scores)
-    story = "rien de rien " * 40
-    assert small(-2).predict(f"{story}hier il a dit un mot {story}", french=True)[0] == {"threat": True}
-    assert small(-2).predict(f"{story}hier il a dit un mot {story}", french=False)[0] == {}
-    assert small(-2).predict(story, french=True)[0] == {}
-    limit = replace(small(-2), names=("removal",))
-    assert limit.predict(f"{story}hier il a dit un mot {story}", french=True)[0] == {}
-
-
 def test_a_time_limit_is_never_lowered_for_no_hint_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
     question = "J'ai reçu une OQTF hier, que puis-je faire avec ma famille maintenant ?"
     high = np.full((2, len(CLASSES)), 99, np.float32)
@@ -292,5 +279,5 @@ def test_the_network_is_asked_in_french_alone() -> None:
     made = classifier()
     text = "il m'a poussée contre le mur"
     alone = replace(made, network=None)
-    assert np.array_equal(made.scores(text, french=False), alone.scores(text, french=True))
-    assert not np.array_equal(made.scores(text, french=True), alone.scores(text, french=True))
+    assert np.array_equal(made.scores(text, network=False), alone.scores(text, network=True))
+    assert not np.array_equal(made.scores(text, network=True), alone.scores(text, network=True))
