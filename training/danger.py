@@ -28,10 +28,11 @@ from rag.errors import BadInput
 from rag.screening.danger import CLASSES, LIMITS, rule_classes
 from rag.screening.danger_classifier import BUCKETS, FILE, ngrams
 from rag.types import Bools, Floats, Ints
+from training.danger_network import SHARE, Vocabulary, WordVectors, fit_network, packed
 from training.screening import FOLDER, read_cases
 
 WRITTEN = Path(__file__).with_name("danger_cases.jsonl.xz")
-FEWEST = 8  # texts that an n-gram must be in
+FEWEST = 12  # texts that an n-gram must be in
 FOLDS = 5
 OTHERS = 0.02  # weight of a situation where another class is learnt: people in one danger are often in two
 COST = 10.0  # of an error, beside the squared weights
@@ -85,6 +86,13 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
     return found + law
 
 
+def law_that_ships() -> list[str]:
+    """Return its summaries and all its questions, that tell which words stand near which."""
+    engine = indexes.open()
+    questions = sorted({q.text for of in engine.explainer.cited.values() for q in of})
+    return [*questions, *(article.text for article in engine.articles.values())]
+
+
 @dataclass(frozen=True, slots=True)
 class Grams:
     """The n-grams of some texts, one row of length 1 a text, and what weighs them."""
@@ -112,21 +120,29 @@ def weigh(texts: Sequence[str]) -> Grams:
     )
 
 
-def fit(rows: csr_matrix, labels: Bools) -> tuple[Floats, Floats]:
-    """Return weights (n-grams, classes) and bias (classes,), both labels of a class weighing the same."""
-    classes, sign = labels.shape[1], np.where(labels, 1.0, -1.0)
+def balanced(labels: Bools) -> Floats:
+    """Return what an error costs, (texts, classes): both labels of a class weigh the same."""
     weight = np.where(labels.any(1, keepdims=True) & ~labels, OTHERS, 1.0)
     positive, all_ = labels.sum(0), weight.sum(0)
-    balance = weight * np.where(labels, all_ / (2 * np.maximum(positive, 1)), all_ / (2 * (all_ - positive)))
-    transposed = rows.T.tocsr()
+    each = np.where(labels, all_ / (2 * np.maximum(positive, 1)), all_ / (2 * (all_ - positive)))
+    costs: Floats = (weight * each).astype(np.float32)
+    return costs
+
+
+def fit(rows: csr_matrix, labels: Bools) -> tuple[Floats, Floats]:
+    """Return weights (n-grams, classes) and bias (classes,)."""
+    classes, sign = labels.shape[1], np.where(labels, 1.0, -1.0).astype(np.float32)
+    balance, transposed = balanced(labels), rows.T.tocsr()
 
     def loss(flat: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-        whole = flat.reshape(-1, classes)
+        whole = flat.reshape(-1, classes).astype(np.float32)  # half of the time
         weights, bias = whole[:-1], whole[-1]
         margin = sign * (rows @ weights + bias)
         slope = -sign * balance / (1 + np.exp(np.clip(margin, -50, 50)))
-        value = COST * (balance * np.logaddexp(0, -margin)).sum() + 0.5 * (weights * weights).sum()
-        return value, np.vstack([COST * (transposed @ slope) + weights, COST * slope.sum(0)]).ravel()
+        value = COST * (balance * np.logaddexp(0, -margin)).sum(dtype=np.float64)
+        value += 0.5 * np.square(weights, dtype=np.float64).sum()
+        slopes = np.vstack([COST * (transposed @ slope) + weights, COST * slope.sum(0)])
+        return float(value), slopes.ravel().astype(np.float64)
 
     start: npt.NDArray[np.float64] = np.zeros((rows.shape[1] + 1) * classes)
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "maxcor": 6})
@@ -134,15 +150,28 @@ def fit(rows: csr_matrix, labels: Bools) -> tuple[Floats, Floats]:
     return whole[:-1], whole[-1]
 
 
-def cross_validate(rows: csr_matrix, labels: Bools, writers: Sequence[str]) -> Floats:
-    """Return the scores of each text by what the texts of other writers teach."""
-    scores = np.zeros(labels.shape, np.float32)
+def cross_validate(
+    rows: csr_matrix, read: Sequence[Ints], vectors: Floats, labels: Bools, writers: Sequence[str], seed: int
+) -> Floats:
+    """Return the scores of each text, (2, texts, classes), by what the texts of other writers teach.
+
+    First those of the n-grams alone, then those with the network's, as the thresholds of a `Classifier`.
+    """
+    scores = np.zeros((2, *labels.shape), np.float32)
     _, number = np.unique(np.array(writers), return_inverse=True)
-    folds = [number % FOLDS == fold for fold in range(FOLDS)]
     with ProcessPoolExecutor(2) as pool:
-        fitted = pool.map(fit, (rows[~held] for held in folds), (labels[~held] for held in folds))
-        for held, (weights, bias) in zip(folds, fitted, strict=True):
-            scores[held] = rows[held] @ weights + bias
+        told = []
+        for fold in range(FOLDS):
+            learnt = np.flatnonzero(number % FOLDS != fold).tolist()
+            linear = pool.submit(fit, rows[learnt], labels[learnt])
+            texts, costs = [read[at] for at in learnt], balanced(labels[learnt])
+            told.append((linear, pool.submit(fit_network, texts, labels[learnt], costs, vectors, seed)))
+        for fold, (linear, network) in enumerate(told):
+            held = np.flatnonzero(number % FOLDS == fold).tolist()
+            weights, bias = linear.result()
+            scores[0, held] = rows[held] @ weights + bias
+            scores[1, held] = (1 - SHARE) * scores[0, held]
+            scores[1, held] += SHARE * network.result().scores([read[at] for at in held])
     return scores
 
 
@@ -220,35 +249,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadInput as error:
         sys.stderr.write(f"ERROR {error}\n")
         return 2
-    grams = weigh([each.text for each in of])
+    texts = [each.text for each in of]
+    grams, vocabulary = weigh(texts), Vocabulary.of(texts, WordVectors.of([*texts, *law_that_ships()]))
+    read = [vocabulary.read(text) for text in texts]
     labels = np.array([[each.danger == name and each.is_case for name in CLASSES] for each in of])
-    scores = cross_validate(grams.rows, labels, [each.writer for each in of])
+    writers = [each.writer for each in of]
+    scores = cross_validate(grams.rows, read, vocabulary.vectors, labels, writers, parsed.seed)
     with ProcessPoolExecutor(2) as pool:
-        ruled = list(pool.map(rule_classes, (each.text for each in of), chunksize=200))
+        dangers = [
+            each.text for each in of if each.danger
+        ]  # the questions raise none, for so they were drawn
+        ruled = [*pool.map(rule_classes, dangers, chunksize=200), *({} for _ in of[len(dangers) :])]
     found = [
-        threshold(of, name, scores[:, at], np.array([bool(told.get(name)) for told in ruled]))
-        for at, name in enumerate(CLASSES)
+        [
+            threshold(of, name, each[:, at], np.array([bool(told.get(name)) for told in ruled]))
+            for at, name in enumerate(CLASSES)
+        ]
+        for each in scores
     ]
-    for name, each in zip(CLASSES, found, strict=True):
+    share = np.zeros(len(CLASSES), np.float32)  # a class has the network where more is found with it
+    for at, (alone, mixed) in enumerate(zip(*found, strict=True)):
+        if mixed.with_rules[0] > alone.with_rules[0]:
+            share[at] = SHARE
+        else:
+            found[1][at] = alone
+    for name, alone, each in zip(CLASSES, *found, strict=True):
         told = "found {:.0%}, false {:.0%}"
-        now, named, before = (told.format(*r) for r in (each.with_rules, each.with_hints, each.rules_alone))
+        now, named, former, before = (
+            told.format(*r) for r in (each.with_rules, each.with_hints, alone.with_rules, each.rules_alone)
+        )
         sys.stdout.write(
             f"{name:12} {now} of writers left out, from {each.raises:+.2f}; or named {named}, from "
-            f"{each.hints:+.2f}; rules alone {before}, not believed below {each.doubts:+.2f}\n"
+            f"{each.hints:+.2f}; without the network {former}; rules alone {before}, not believed below "
+            f"{each.doubts:+.2f}\n"
         )
     weights, bias = fit(grams.rows, labels)
+    network = fit_network(read, labels, balanced(labels), vocabulary.vectors, parsed.seed)
     scale = np.abs(weights).max(0) / 127
     np.savez_compressed(
         parsed.output,
         names=np.array(CLASSES),
-        buckets=grams.buckets.astype(np.int32),
+        bucket_gaps=np.diff(grams.buckets, prepend=0).astype(np.uint32),  # which pack smaller
         scale=scale,
         weights=np.round(weights / scale).astype(np.int8),
         bias=bias,
         idf=grams.idf.astype(np.float16),
-        raises=np.array([each.raises for each in found], np.float32),
-        hints=np.array([each.hints for each in found], np.float32),
-        doubts=np.array([each.doubts for each in found], np.float32),
+        raises=np.array([[each.raises for each in row] for row in found], np.float32),
+        hints=np.array([[each.hints for each in row] for row in found], np.float32),
+        doubts=np.array([[each.doubts for each in row] for row in found], np.float32),
+        allow_pickle=False,
+        **packed(vocabulary, network, share),
     )
     return 0
 

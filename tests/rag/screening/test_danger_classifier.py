@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.screening.danger import CLASSES, classes, rule_classes
-from rag.screening.danger_classifier import BUCKETS, Classifier, classifier, ngrams
+from rag.screening.danger_classifier import BUCKETS, Classifier, Network, classifier, convolve, ngrams
 from rag.screening.emergencies import Danger, Emergency, situations
 from training import danger as fitting
+from training import danger_network as network
 from training.danger import Example, fit, threshold, weigh
 from training.screening import FOLDER
 
@@ -46,9 +47,9 @@ def small(score: float) -> Classifier:
         np.zeros((1, 1), np.int8),
         one,
         one * score,
-        raises=one,
-        hints=one * 0,
-        doubts=-one,
+        raises=np.ones((2, 1), np.float32),
+        hints=np.zeros((2, 1), np.float32),
+        doubts=-np.ones((2, 1), np.float32),
     )
 
 
@@ -94,7 +95,7 @@ def test_a_long_text_is_not_doubted() -> None:
 @pytest.mark.slow
 def test_a_time_limit_is_never_lowered_for_no_hint_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
     question = "J'ai reçu une OQTF hier, que puis-je faire avec ma famille maintenant ?"
-    high = np.full(len(CLASSES), 99, np.float32)
+    high = np.full((2, len(CLASSES)), 99, np.float32)
     unsure = replace(classifier(), doubts=high, raises=high, hints=high)
     monkeypatch.setattr("rag.screening.danger.classifier", lambda: unsure)
     classes.cache_clear()
@@ -106,7 +107,7 @@ def test_a_threat_that_is_doubted_shows_help(monkeypatch: pytest.MonkeyPatch) ->
     question = "Mon voisin menace de me tuer avec son fusil depuis la semaine dernière."
     assert rule_classes(question) == {"threat": True}
     assert Emergency(Danger.VIOLENCE, now=True) in situations(question)
-    high = np.full(len(CLASSES), 99, np.float32)
+    high = np.full((2, len(CLASSES)), 99, np.float32)
     unsure = replace(classifier(), doubts=high, raises=high, hints=high)
     monkeypatch.setattr("rag.screening.danger.classifier", lambda: unsure)
     classes.cache_clear()
@@ -194,3 +195,89 @@ def test_a_small_fit_tells_its_classes_apart() -> None:
 def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert fitting.main(["--written", str(tmp_path / "none.xz")]) == 2
     assert "none.xz" in capsys.readouterr().err
+
+
+KNOWN = network.WordVectors(
+    {"cogne": 0, "frappe": 1, "pluie": 2, "soleil": 3},
+    np.array([[1, 0, 0.1], [1, 0.1, 0], [-0.7, 0.7, 0], [-0.7, -0.7, 0.1]], np.float32),
+)
+
+
+def test_words_of_the_same_company_have_like_vectors() -> None:
+    texts = [
+        f"{who} {what} {whom} {where}"
+        for who, acts, whom, where in (
+            ("il", ("cogne", "frappe"), "moi", "fort"), ("elle", ("lit", "parcourt"), "livre", "chambre")
+        )
+        for what in acts
+    ]  # fmt: skip
+    known = network.WordVectors.of(texts * network.SEEN, dim=4)
+    near = known.vectors @ known.vectors.T
+    cogne, frappe, parcourt = (known.rows[word] for word in ("cogne", "frappe", "parcourt"))
+    assert near[cogne, frappe] > 0.9 > near[cogne, parcourt]
+    assert np.allclose(np.diag(near), 1, atol=1e-5)
+    assert "jamais" not in network.WordVectors.of(["jamais dit", *texts * network.SEEN], dim=4).rows
+
+
+def test_a_word_that_no_case_has_is_read_as_the_nearest() -> None:
+    vocabulary = network.Vocabulary.of(["Il frappe, pluie soleil"] * network.SEEN, KNOWN)
+    assert vocabulary.rows["cogne"] == vocabulary.rows["frappe"] != vocabulary.rows["pluie"]
+    assert vocabulary.read("cogne xyz").tolist() == [vocabulary.rows["frappe"], 0]
+    assert vocabulary.read("").tolist() == [0]
+
+
+def test_the_slopes_of_the_network_are_those_of_its_loss() -> None:
+    chance = np.random.default_rng(1)
+    vectors = chance.normal(size=(5, 3)).astype(np.float32)
+    vectors[0] = 0
+    net = network.Fitted.drawn(vectors, 2, chance)
+    ids, lengths = network._padded([np.array([1, 2, 0, 3]), np.array([4, 1])])
+    labels, weights = np.array([[True, False], [False, False]]), np.array([[1.0, 0.5], [2.0, 1.0]])
+    kept = (chance.random((2, len(net.weights))) > 0.3).astype(np.float32)
+
+    def loss() -> float:
+        read = net.vectors[ids] * (ids >= 0)[..., None]
+        pooled, _ = convolve(read, lengths, net.filters, net.offsets)
+        scores = ((pooled * kept) @ net.weights + net.bias).astype(np.float64)
+        return float((weights * np.logaddexp(0, np.where(labels, -scores, scores))).sum() / 2)
+
+    slopes = network.gradients(net, ids, lengths, labels, weights, kept)
+    for array, slope in zip(net.arrays(), slopes, strict=True):
+        at = np.unravel_index(np.abs(slope).argmax(), slope.shape)
+        before, step = array[at], 1e-2
+        array[at] = before + step
+        above = loss()
+        array[at] = before - step
+        below = loss()
+        array[at] = before
+        assert slope[at] == pytest.approx((above - below) / (2 * step), rel=0.05)
+    assert not slopes[0][0].any()  # unknown words stay 0
+
+
+def test_what_is_packed_scores_as_what_was_fitted(tmp_path: Path) -> None:
+    texts = ["elle frappe fort", "pluie et soleil", "frappe encore", "soleil et pluie fort"] * network.SEEN
+    labels = np.array([["frappe" in text] for text in texts])
+    vocabulary = network.Vocabulary.of(texts, KNOWN)
+    read = [vocabulary.read(text) for text in texts]
+    costs = np.ones(labels.shape, np.float32)
+    net = network.fit_network(read, labels, costs, vocabulary.vectors, seed=0, epochs=60)
+    expected = net.scores(read)
+    assert ((expected > 0) == labels).all()
+
+    np.savez(
+        tmp_path / "net.npz", allow_pickle=False, **network.packed(vocabulary, net, np.ones(1, np.float32))
+    )
+    with np.load(tmp_path / "net.npz") as data:
+        shipped = Network.read(data)
+    found = np.array([shipped.scores(text) for text in texts])
+    assert np.allclose(found, expected, atol=0.1)
+    assert shipped.scores("elle cogne")[0] > 0  # a word that was never learnt
+    assert shipped.scores("").shape == (1,)
+
+
+def test_the_network_is_asked_in_french_alone() -> None:
+    made = classifier()
+    text = "il m'a poussée contre le mur"
+    alone = replace(made, network=None)
+    assert np.array_equal(made.scores(text, network=False), alone.scores(text, network=True))
+    assert not np.array_equal(made.scores(text, network=True), alone.scores(text, network=True))

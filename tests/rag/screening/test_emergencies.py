@@ -114,7 +114,7 @@ def test_every_jurisdiction_has_a_number_where_life_is_in_danger() -> None:
 
 def test_a_very_long_question_takes_no_time() -> None:
     assert situations("la cave et le grenier " * 1000) == ()
-    assert situations("je suis a b c d e f " * 1000) == ()
+    assert not any(each.now for each in situations("je suis a b c d e f " * 1000))  # "je suis" alone is named
 
 
 def newcomers() -> list[tuple[str, str, str]]:
