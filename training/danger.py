@@ -40,9 +40,7 @@ STEPS = 60
 ORDINARY = 12_000  # questions
 ALARMS, ORDINARY_ALARMS = 0.03, 0.003  # more than the rules raise: of near misses, of ordinary questions
 HINTS, ORDINARY_HINTS = 0.20, 0.005  # the same for classes that are named
-LARGEST_LOSS = 0.01  # of a class's situations: those that are raised by the rules, and lowered to a hint
 TRIED = np.arange(-4.0, 6.01, 0.25)  # thresholds
-DOUBTS = np.arange(-9.0, 0.01, 0.25)  # scores tried, of which the lowest doubts nothing
 LEAST = 0.5  # for an alarm: a class must be likelier than not
 
 
@@ -181,16 +179,13 @@ class Threshold:
 
     raises: float
     hints: float  # a lower score, from which it is named
-    doubts: float  # a score below which the rules are not believed
     with_rules: tuple[float, float]
     with_hints: tuple[float, float]  # raised or named
     rules_alone: tuple[float, float]
 
 
 def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) -> Threshold:
-    """Return from which scores a class is raised and named, and below which the rules are not believed.
-
-    Above the first few near misses and ordinary questions lie, below the last few situations.
+    """Return from which scores a class is raised and named: above most near misses and ordinary questions.
 
     French alone is looked at, and not the first writer's cases: the rules were written over them.
     """
@@ -219,17 +214,8 @@ def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) 
 
     raises = max(LEAST, lowest(ALARMS, ORDINARY_ALARMS))
     hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS))
-    lost = (rates(ruled & (scores < score))[0] for score in DOUBTS)
-    doubts = max(score for score, share in zip(DOUBTS, lost, strict=True) if share <= LARGEST_LOSS)
-    if danger in LIMITS:  # a time limit is told or not: there is no hint of one
-        doubts = DOUBTS[0]
     return Threshold(
-        raises,
-        hints,
-        float(doubts),
-        rates((scores >= raises) | (ruled & (scores >= doubts))),
-        rates((scores >= hints) | ruled),
-        rates(ruled),
+        raises, hints, rates((scores >= raises) | ruled), rates((scores >= hints) | ruled), rates(ruled)
     )
 
 
@@ -280,8 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.write(
             f"{name:12} {now} of writers left out, from {each.raises:+.2f}; or named {named}, from "
-            f"{each.hints:+.2f}; without the network {former}; rules alone {before}, not believed below "
-            f"{each.doubts:+.2f}\n"
+            f"{each.hints:+.2f}; without the network {former}; rules alone {before}\n"
         )
     weights, bias = fit(grams.rows, labels)
     network = fit_network(read, labels, balanced(labels), vocabulary.vectors, parsed.seed)
@@ -296,7 +281,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         idf=grams.idf.astype(np.float16),
         raises=np.array([[each.raises for each in row] for row in found], np.float32),
         hints=np.array([[each.hints for each in row] for row in found], np.float32),
-        doubts=np.array([[each.doubts for each in row] for row in found], np.float32),
         allow_pickle=False,
         **packed(vocabulary, network, share),
     )

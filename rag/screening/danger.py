@@ -72,16 +72,12 @@ def classes(question: str) -> Mapping[str, bool]:
     """Return the classes of danger that a question speaks of: True where somebody is in it.
 
     Where a classifier finds a class whose words the rules do not know, it is told too; where it is less sure,
-    or doubts what the rules tell, the class is named (False), so that help is shown without an alarm.
+    the class is named (False), so that help is shown without an alarm. What the rules raise it cannot take
+    back: who tells a danger in plain words among practical troubles has a low score.
     """
     french = question_languages(question)[:1] == ["fr"]
-    predicted, doubted = classifier().predict(question, french=french)
-    if any(predicted.values()):  # who is in one danger is often in two
-        doubted = frozenset()
-    found = {  # a time limit that is lowered would be told nowhere
-        danger: now and (danger in LIMITS or danger not in doubted)
-        for danger, now in rule_classes(question).items()
-    }
+    predicted = classifier().predict(question, french=french)
+    found = rule_classes(question)
     limited = any(found.get(each) for each in LIMITS)  # the rules know which
     more = {
         danger: now

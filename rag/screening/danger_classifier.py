@@ -23,7 +23,7 @@ from rag.types import Floats, Ints
 
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
-LONGEST = 60  # words of a text whose alarms it may doubt: one sentence of danger drowns in a long story
+LONGEST = 60  # words of a text that is no story
 SHORT, UNSURE = 9, 1.0  # words of a short text, whose score must be higher by so much
 UNSURE_LONG = 0.5  # the same of a text of more than `LONGEST`
 FOREIGN = 2.0  # the same of another language
@@ -123,7 +123,6 @@ class Classifier:
     bias: Floats  # (classes,)
     raises: Floats  # (2, classes) scores from which a class is raised
     hints: Floats  # (2, classes) lower ones, from which it is named: help is shown, without an alarm
-    doubts: Floats  # (2, classes) lower still: below them an alarm of the rules becomes a hint
     network: Network | None = None
 
     def scores(self, text: str, *, network: bool) -> Floats:
@@ -140,23 +139,18 @@ class Classifier:
             found = (1 - share) * found + share * self.network.scores(text)
         return found
 
-    def predict(self, text: str, *, french: bool) -> tuple[dict[str, bool], frozenset[str]]:
-        """Return the classes that it finds, True where raised, False where named, and what it doubts.
-
-        The rules should not raise what it doubts.
+    def predict(self, text: str, *, french: bool) -> dict[str, bool]:
+        """Return the classes that it finds, True where raised, False where named.
 
         Nothing is said of a few words, where each weighs too much; in a few more, in many, and in other
-        languages than French, of which it has read little, it must be surer. It doubts nothing in these, nor
-        in long texts.
+        languages than French, of which it has read little, it must be surer.
         """
         count = len(_WORD.findall(text))
         if count < (FEWEST if french else FEWEST_FOREIGN):
-            return {}, frozenset()
+            return {}
         scores, unsure = self.scores(text, network=french), UNSURE * (count < SHORT)
         unsure += UNSURE_LONG * (count > LONGEST)
-        raises, hints, doubts = (each[int(french)] for each in (self.raises, self.hints, self.doubts))
-        below = scores + unsure < doubts if french and count <= LONGEST else np.zeros(len(scores), bool)
-        doubted = frozenset(np.array(self.names)[below].tolist())
+        raises, hints = self.raises[int(french)], self.hints[int(french)]
         likely = scores >= scores.max() - BEHIND
         scores = scores - (unsure if french else FOREIGN)
         found = likely & (scores >= hints)
@@ -164,7 +158,7 @@ class Classifier:
             name: bool(raised)
             for name, raised, each in zip(self.names, scores >= raises, found, strict=True)
             if each
-        }, doubted
+        }
 
 
 def plain_words(text: str) -> list[str]:
@@ -206,6 +200,5 @@ def classifier() -> Classifier:
             data["bias"],
             data["raises"],
             data["hints"],
-            data["doubts"],
             Network.read(data),
         )

@@ -37,7 +37,7 @@ def test_case_accents_and_marks_make_no_difference() -> None:
 def small(score: float) -> Classifier:
     """Return a classifier that gives every text one score for its only class.
 
-    It raises from 1, names from 0, and below -1 it doubts.
+    It raises from 1 and names from 0.
     """
     one, rows = np.ones(1, np.float32), np.ones(1, np.int64)
     return Classifier(
@@ -49,7 +49,6 @@ def small(score: float) -> Classifier:
         one * score,
         raises=np.ones((2, 1), np.float32),
         hints=np.zeros((2, 1), np.float32),
-        doubts=-np.ones((2, 1), np.float32),
     )
 
 
@@ -71,54 +70,38 @@ def small(score: float) -> Classifier:
 def test_it_is_surer_where_it_has_read_little(
     score: float, text: str, *, french: bool, found: dict[str, bool]
 ) -> None:
-    assert small(score).predict(text, french=french) == (found, frozenset())
+    assert small(score).predict(text, french=french) == found
 
 
 @pytest.mark.parametrize(
-    ("text", "french", "doubted"),
+    "plain",
     [
-        ("hier soir il a dit un mot de trop", True, {"threat"}),
-        ("mon fils et ma fille ?", True, set()),  # a few words are too few
-        ("il a dit un mot de trop", True, set()),  # of a few more it must be surer
-        ("he said one word too many", False, set()),  # it has read little of that language
+        "mon mari me frappe", "mon fils me tape dessus", "je veux me suicider", "ma fille veut se suicider",
+        "mon voisin menace de me tuer", "j'ai été violée", "mon beau-père frappe mon petit frère",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "practical",
+    [
+        "{}, puis-je résilier mon bail ?",
+        "{}. Comment récupérer mon dépôt de garantie auprès du propriétaire ?",
+        "{} comment faire pour changer la garde et le compte bancaire",
+        "{} et le syndic ne répond pas à mes courriers recommandés",
     ],
 )
-def test_it_doubts_the_rules_where_it_has_read_much(text: str, *, french: bool, doubted: set[str]) -> None:
-    assert small(-1.5).predict(text, french=french) == ({}, doubted)
+def test_plain_words_are_heard_among_practical_troubles(plain: str, practical: str) -> None:
+    question = practical.format(plain)
+    raised = {danger for danger, now in rule_classes(question).items() if now}
+    assert raised
+    assert raised <= {danger for danger, now in classes(question).items() if now}
 
 
-def test_a_long_text_is_not_doubted() -> None:
-    story = "hier soir il a dit un mot de trop " * 8
-    assert small(-1.5).predict(story, french=True) == ({}, frozenset())
-
-
-@pytest.mark.slow
-def test_a_time_limit_is_never_lowered_for_no_hint_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    question = "J'ai reçu une OQTF hier, que puis-je faire avec ma famille maintenant ?"
-    high = np.full((2, len(CLASSES)), 99, np.float32)
-    unsure = replace(classifier(), doubts=high, raises=high, hints=high)
-    monkeypatch.setattr("rag.screening.danger.classifier", lambda: unsure)
+def test_a_threat_that_is_named_shows_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.screening.danger.classifier", lambda: small(0.5))
     classes.cache_clear()
-    assert classes(question)["removal"] is True
+    found = situations("hier soir il a dit un mot de trop à ma porte")
+    assert found == (Emergency(Danger.VIOLENCE, now=False),)
     classes.cache_clear()
-
-
-def test_a_threat_that_is_doubted_shows_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    question = "Mon voisin menace de me tuer avec son fusil depuis la semaine dernière."
-    assert rule_classes(question) == {"threat": True}
-    assert Emergency(Danger.VIOLENCE, now=True) in situations(question)
-    high = np.full((2, len(CLASSES)), 99, np.float32)
-    unsure = replace(classifier(), doubts=high, raises=high, hints=high)
-    monkeypatch.setattr("rag.screening.danger.classifier", lambda: unsure)
-    classes.cache_clear()
-    assert Emergency(Danger.VIOLENCE, now=False) in situations(question)
-    classes.cache_clear()
-
-
-def test_an_alarm_that_is_doubted_becomes_a_hint() -> None:
-    question = "mon contrat de téléphone, je veux en finir avec : combien de frais ?"
-    assert rule_classes(question) == {"suicide": True}
-    assert classes(question) == {"suicide": False}
 
 
 @pytest.mark.parametrize(
