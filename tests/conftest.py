@@ -11,7 +11,7 @@ from tests.paths import SHARED
 
 # By default the same few examples at every run: what it finds, anybody can find again. CI runs the property
 # tests once more with fifty drawn anew, others each time: --hypothesis-profile fresh --hypothesis-seed N.
-settings.register_profile("same", derandomize=True, deadline=None, max_examples=30)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=20)
 settings.register_profile("fresh", deadline=None, max_examples=50)
 settings.load_profile("same")
 

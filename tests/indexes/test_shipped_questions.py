@@ -97,6 +97,7 @@ def test_a_published_data_set_stays_as_it_was_published(
     assert len(read(paths.corpus_folder("stard")).questions) == 1235
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_official_code_civil_gets_every_one_of_its_own(data: Path) -> None:
     corpus, _ = registry.load("fr", data / "fr")

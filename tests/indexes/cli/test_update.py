@@ -141,6 +141,7 @@ def test_what_changes_no_article_is_brought_in_too(typed: Typed, law: Files, oth
     assert "nothing changed" in typed("update", "village", law(other))[1]
 
 
+@pytest.mark.slow
 def test_the_card_stays_unless_told_otherwise(typed: Typed, law: Files) -> None:
     card = replace(VILLAGE.card, title="Mon village", licence="CC BY 4.0", law_date=date(2025, 1, 1))
     install(replace(VILLAGE, card=card))
@@ -170,6 +171,7 @@ def test_a_card_that_a_host_wrote_into_reaches_the_index(typed: Typed, law: File
     assert indexes.open("village").card.examples == ("Qui ferme le puits ?",)
 
 
+@pytest.mark.slow
 def test_questions_stay_where_the_new_files_bring_none(typed: Typed, law: Files) -> None:
     install(replace(VILLAGE, question_extras={"q3": {"by": "Ada"}, "q1": {"by": "Bob"}}))
     left = replace(VILLAGE, articles=VILLAGE.articles[1:-2], questions=())  # without 1, 11 and 12

@@ -68,6 +68,7 @@ def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory,
     assert report.extra_columns == {column: counted.count(column) for column in counted}
 
 
+@pytest.mark.slow
 @given(corpus=marked)
 @settings(deadline=None, max_examples=40)  # each writes to the disk
 def test_they_are_no_part_of_the_identity(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> None:

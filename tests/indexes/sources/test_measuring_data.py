@@ -52,6 +52,7 @@ PER_CODE = {  # as the README of each folder counts them
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", PER_CODE)
 def test_golden_counts_of_each_code(data: Path, name: str) -> None:

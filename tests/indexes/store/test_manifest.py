@@ -98,6 +98,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
 def test_an_entry_of_another_kind_is_refused_or_harmless(

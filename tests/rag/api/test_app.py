@@ -431,6 +431,7 @@ def test_metrics_count_what_is_refused_by_route_and_status_and_show_no_path() ->
     assert "Barnab" not in text
 
 
+@pytest.mark.slow
 def test_a_part_that_does_not_answer_makes_it_not_ready_and_is_no_reason_to_end_it() -> None:
     engine = replace(ENGINES["partial"])
     law = Law(Shelf(engine), access({}), Metrics())

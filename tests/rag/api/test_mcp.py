@@ -116,6 +116,7 @@ def message(tool: str = "search", method: str = "tools/call", **arguments: Any) 
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
+@pytest.mark.slow
 def test_without_keys_no_name_but_this_machine_s_is_answered() -> None:
     """DNS rebinding: a page of another site that points its own name at this machine."""
     here = ("localhost", "localhost:8600", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8600", "[::1]:8600")

@@ -128,6 +128,7 @@ def test_meaning_adds_up_to_the_cosine_and_ranks_to_the_fused_score(question: st
             assert alone[shown.article.id].cosine == pytest.approx(shown.score, abs=1e-5)  # rank() rounds
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(question=QUESTIONS)
 def test_what_the_article_before_lends_is_told_apart_and_adds_up(question: str) -> None:

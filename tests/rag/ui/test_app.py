@@ -136,6 +136,7 @@ def motto(app: AppTest) -> str:
     return read(masthead).one(class_="pd-motto").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("locale", "corpus", "said"),
     [

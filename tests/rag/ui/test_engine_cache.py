@@ -45,6 +45,7 @@ def test_what_is_open_is_not_looked_at_again() -> None:
     assert not any(each is knot for each in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_what_was_settled_and_is_closed_goes_at_the_next_time() -> None:
     knot = _Knot()
     gone = weakref.ref(knot)

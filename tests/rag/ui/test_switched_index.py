@@ -109,6 +109,7 @@ def test_an_index_that_cannot_be_opened_for_a_while_takes_no_law_from_who_asks(
     assert len(opened) == 1
 
 
+@pytest.mark.slow
 def test_a_damaged_index_is_hashed_once_until_its_files_change(
     opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_an_address_brings_its_choices_back() -> None:
     assert app.multiselect(key="regions").value == ["Flandre"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query", [{"mode": "<b>"}, {"in_force_on": "9999-99-99"}, {"in_force_on": "0001-01-01"}, {"codes": "x"}]
 )

@@ -309,6 +309,7 @@ def test_who_stops_it_finds_the_index_as_it_was(
     assert paths.current("hamlet") == plain
 
 
+@pytest.mark.slow
 def test_what_it_cannot_be_fitted_to(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

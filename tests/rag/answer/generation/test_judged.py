@@ -347,6 +347,7 @@ def test_judging_takes_from_the_limit_of_the_host_and_not_of_the_person() -> Non
     assert last.ending is Ending.WRITTEN or last.ending is Ending.UNVERIFIED
 
 
+@pytest.mark.slow
 def test_neither_claim_nor_key_is_logged_while_a_judge_reads(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     for by in (judging(ACCEPTS), fails(500), garbage):

@@ -144,6 +144,7 @@ def test_two_time_limits_of_the_quoted_article_are_told() -> None:
     assert len(box.all("blockquote")) == 1
 
 
+@pytest.mark.slow
 def test_a_model_is_given_articles_with_a_text_alone() -> None:
     model = FakeModel()
     app = written(model, engine=many_laws())
@@ -222,6 +223,7 @@ def test_nothing_leaves_the_machine_before_the_button_is_pressed() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "told", "not_told"),
     [
@@ -253,6 +255,7 @@ def test_the_model_is_shown_no_more_articles_than_its_setting() -> None:
     assert model.sent[0].articles == SHOWN[:2]
 
 
+@pytest.mark.slow
 def test_how_many_articles_may_follow_from_their_scores() -> None:
     engine = FakeEngine(articles=ARTICLES + tuple(replace(ARTICLES[3], id=f"x{n}") for n in range(5)))
     model = FakeModel(articles=None)
@@ -262,6 +265,7 @@ def test_how_many_articles_may_follow_from_their_scores() -> None:
     assert len(model.sent[0].articles) == 3  # one that shares a word alone is far below half of the first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "engine", "told"),
     [
@@ -292,6 +296,7 @@ def test_a_model_is_not_asked_what_these_articles_cannot_answer(
     assert body(app).all("ul")  # what to try
 
 
+@pytest.mark.slow
 def test_what_is_no_law_is_said_once() -> None:
     app = opened(None, "recette de tarte aux pommes avec un arbre", FakeEngine(confidence=0.2, doubtful=True))
 
@@ -337,6 +342,7 @@ def test_personal_data_are_taken_out_unless_the_person_wants_otherwise() -> None
     assert without in body(app).text  # what was sent is told afterwards
 
 
+@pytest.mark.slow
 def test_personal_data_may_be_sent_as_typed() -> None:
     model = FakeModel()
     app = opened(model, PERSONAL)
@@ -422,6 +428,7 @@ def test_passages_of_official_law_are_quoted() -> None:
     assert not box.all(class_="pd-badge")
 
 
+@pytest.mark.slow
 def test_claims_stand_with_the_law_that_carries_them() -> None:
     app = written(judged(name="Scribe 2"))
     first, second, doubted = said(app)
@@ -457,6 +464,7 @@ def test_claims_that_were_all_verified_say_so() -> None:
     assert progress(written(judged(answer))).startswith("La réponse est terminée. Chaque phrase")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reason", "told"),
     [("", "n’a pas pu être vérifié"), (str(FailureReason.JUDGE), "le vérificateur ne s’est pas prononcé")],
@@ -808,6 +816,7 @@ def test_taking_a_region_back_leaves_those_that_the_person_had_chosen() -> None:
 # --- asking further ---
 
 
+@pytest.mark.slow
 def test_a_follow_up_is_asked_with_what_it_leans_on_by_one_press_and_can_be_changed() -> None:
     engine = FakeEngine()
     app = opened(None, engine=engine)
@@ -827,6 +836,7 @@ def test_a_follow_up_is_asked_with_what_it_leans_on_by_one_press_and_can_be_chan
     assert "Votre question a été jointe à la précédente" not in body(app).text
 
 
+@pytest.mark.slow
 def test_a_follow_up_that_was_begun_goes_with_its_question() -> None:
     app = opened(None)
     app.text_input(key="further").set_value(FOLLOW_UP)

@@ -40,6 +40,7 @@ def test_each_pair_is_a_chip_in_the_language_of_the_page() -> None:
     assert not chips(ask(page(FakeEngine()), QUESTION))
 
 
+@pytest.mark.slow
 def test_one_that_is_taken_out_is_searched_without_and_can_be_put_back() -> None:
     engine = FakeEngine(bridged=PAIRS)
     app = press(ask(page(engine, lang="en"), QUESTION), "bridged-0")
@@ -71,6 +72,7 @@ def test_what_was_typed_is_no_markup() -> None:
     assert "\\*" in odd
 
 
+@pytest.mark.slow
 def test_words_of_the_law_are_marked_in_a_way_of_their_own() -> None:
     app = ask(
         page(FakeEngine(bridged=(ExpansionTerm("clôture", "limite", 0.4, "limite", typed="clôture"),))),

@@ -41,6 +41,7 @@ def send(app: AppTest) -> str:
     return body(app).text
 
 
+@pytest.mark.slow
 def test_nothing_is_offered_unless_the_host_keeps_it() -> None:
     assert OFFER not in [each.label for each in asked(None).expander]
 
@@ -87,6 +88,7 @@ def test_a_free_text_where_the_host_wants_one_and_the_answer_where_there_is_one(
     ]
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_said_and_the_page_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -102,6 +104,7 @@ def test_a_place_that_cannot_be_written_is_said_and_the_page_goes_on(
     assert QUESTION not in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "keeps", "said"),
     [

@@ -49,6 +49,7 @@ def test_what_is_not_allowed_is_said_in_plain_words(licence: str, french: str, e
         assert found.get("Licence", "") == licence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("licence", ["CC0", "Licence Ouverte 2.0", "CC BY-SA 4.0", "CC BY 4.0 ; etalab-2.0"])
 def test_a_free_licence_is_named_and_nothing_more(licence: str) -> None:
     found = facts(replace(CARD, licence=licence), "en-GB")

@@ -46,6 +46,7 @@ def asked(
     return ask(page(engine, lang=language), question)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "closest"), [("fr", "Les 3 plus proches"), ("en", "The 3 closest articles")]
 )
@@ -78,6 +79,7 @@ def test_a_question_in_another_language_is_not_told_to_mind_its_spelling() -> No
     assert "Read as" not in foreign.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "question", "lang", "said", "label", "asked"),
     [
@@ -128,6 +130,7 @@ def test_a_question_in_another_language_is_told_so_and_asked_in_french_by_one_pr
     assert not body(app).all(class_="pd-asked-in")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "question", "notices"),
     [
@@ -182,6 +185,7 @@ def test_a_notice_speaks_the_language_of_the_question() -> None:
     )  # the rest of the page stays as it was chosen
 
 
+@pytest.mark.slow
 def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_of_many_codes() -> None:
     card = replace(CARD, contacts=(), title="Lois de Belgique")
     facets = FakeFacets(codes={"Code civil": 5, "Code rural": 2})
@@ -193,6 +197,7 @@ def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_
     assert len(body(app).one(class_="pd-doubt").all("li")) == 2
 
 
+@pytest.mark.slow
 def test_of_many_laws_the_themes_are_told_and_no_title() -> None:
     engine = many_laws(doubtful=True)
     app = ask(page(engine, locale="en-GB"), WORDS)
@@ -209,6 +214,7 @@ def test_of_many_laws_the_themes_are_told_and_no_title() -> None:
     assert "The 4 closest articles" in headings(ask(app, "le dépôt et l'arbre voisin planté"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["fr", "en"])
 @pytest.mark.parametrize(
     ("confidence", "answer_set", "unsure", "sure"), [(0.9, None, 1, 0), (0.7, 2, 0, 1), (None, None, 0, 0)]

@@ -151,6 +151,7 @@ def test_a_reference_that_no_text_makes_shows_what_the_other_article_says() -> N
     ]
 
 
+@pytest.mark.slow
 def test_a_graph_of_an_earlier_release_shows_the_source_s_references_alone() -> None:
     cites = Article("c9", "Code civil", "9", "Voir l'article 2.", references=("c2",))
     old = engine(TEXTS, cites)

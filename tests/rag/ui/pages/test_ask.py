@@ -387,6 +387,7 @@ def test_where_another_law_governs_the_articles_are_folded() -> None:
     assert len(closest.all("details", "pd-row")) == len(cards(app))
 
 
+@pytest.mark.slow
 def test_of_a_paste_without_end_a_session_keeps_a_part_and_says_that_it_was_cut() -> None:
     engine = FakeEngine()
     app = ask(page(engine), "arbre voisin " * 50_000)

@@ -262,6 +262,7 @@ def test_a_code_says_of_which_day_it_is_and_where_its_text_stands() -> None:
     assert about.one("a").attributes["href"] == "https://law.example/code/4"
 
 
+@pytest.mark.slow
 def test_what_nobody_has_summarised_is_listed_and_read_as_that() -> None:
     listed = body(open_page("browse", many_laws(), code="Loi des baux", at="1"))
     assert [each.text for each in listed.all(class_="pd-excerpt")] == ["no summary yet"]
