@@ -78,11 +78,11 @@ def classes(question: str) -> Mapping[str, bool]:
     french = question_languages(question)[:1] == ["fr"]
     predicted = classifier().predict(question, french=french)
     found = rule_classes(question)
-    limited = any(found.get(each) for each in LIMITS)  # the rules know which
+    limited = any(found.get(each) for each in LIMITS)  # the rules know which, and a hearing is no arrest
     more = {
         danger: now
         for danger, now in predicted.items()
-        if now > found.get(danger, -1) and not (limited and danger in LIMITS)
+        if now > found.get(danger, -1) and not (limited and danger in FACTS and (danger in LIMITS or not now))
     }
     if not more:
         return found
