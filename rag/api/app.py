@@ -18,6 +18,7 @@ from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
@@ -42,6 +43,15 @@ STREAMS = 40  # answers that are written at once; each may wait for its model in
 _DOORS = 40  # requests that are counted at once: a shared store that is silent is waited for in threads
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 EXAMPLE = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
+
+
+class _AnyPath(PathConvertor):
+    """The rest of an address, line feeds too, which may be in an id."""
+
+    regex = r"[\s\S]*"
+
+
+register_url_convertor("any", _AnyPath())
 
 
 class SearchRequest(BaseModel):
@@ -225,7 +235,7 @@ def create_app(library: Library, access: Access, writer: ModelWriter | None = No
     table: tuple[tuple[str, str, Any, Any, tuple[int, ...]], ...] = (
         ("POST", "/v1/search", routes.search, result.Found, (400, 408, 413, 422)),
         ("POST", "/v1/why/{rank}", routes.why, result.Why, (400, 404, 408, 413, 422)),
-        ("GET", "/v1/articles/{id:path}", routes.article, result.ArticlePage, (404, 422)),
+        ("GET", "/v1/articles/{id:any}", routes.article, result.ArticlePage, (404, 422)),
         ("GET", "/v1/topics", routes.topics, result.Topics, ()),
     )
     for method, path, route, model, more in table:
