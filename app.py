@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from streamlit.starlette import App
 
 from indexes.cli.terminal import guard_log
-from indexes.store.paths import current_version, file_state, served
+from indexes.store.paths import current_version, default_index, file_state
 from rag import lifecycle
 from rag.errors import PandectError
 from rag.ui import engine_cache, layout, navigation, shell, visits
@@ -31,7 +31,7 @@ def _open(index: str | None) -> Engine:
 
 
 def _healthy() -> bool:
-    index = served()
+    index = default_index()
     return engine_cache.healthy(index, current_version(index), _open, file_state)
 
 
@@ -39,12 +39,12 @@ def _unscripted() -> str:
     """Return what a browser without scripts shows; without contacts where the index cannot be read."""
     from indexes.shipped_questions import card_of
 
-    return shell.no_script(card_of(served()))
+    return shell.no_script(card_of(default_index()))
 
 
 def main() -> None:
     """Draw the page."""
-    index = served()
+    index = default_index()
     version = current_version(index)  # one small file is read, or a store asked once a second
     layout.set_up()
     t = layout.interface(st.session_state.get("corpus_language"))

@@ -24,6 +24,7 @@ from scipy.sparse import csr_matrix
 
 import indexes
 from indexes.cli.terminal import guarded
+from rag.engine.engine import Engine
 from rag.errors import BadInput
 from rag.screening.danger import CLASSES, LIMITS, rule_classes
 from rag.screening.danger_classifier import BUCKETS, FILE, ngrams
@@ -77,18 +78,21 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
             f"{written}: {error!r}; expected JSON Lines of cases, packed with xz, as the one here"
         ) from error
     writers = sorted({each.writer for each in found})
-    questions = sorted({q.text for of in indexes.open().explainer.cited.values() for q in of})
+    questions = _questions(indexes.open())
     drawn = random.Random(seed).sample(questions, min(ORDINARY, len(questions)))  # noqa: S311
     drawn = [text for text in drawn if not any(rule_classes(text).values())]  # some are of danger
     law = [Example(text, "", is_case=False, writer=writers[n % len(writers)]) for n, text in enumerate(drawn)]
     return found + law
 
 
+def _questions(engine: Engine) -> list[str]:
+    return sorted({q.text for of in engine.explainer.cited.values() for q in of})
+
+
 def law_that_ships() -> list[str]:
     """Return its summaries and all its questions, that tell which words stand near which."""
     engine = indexes.open()
-    questions = sorted({q.text for of in engine.explainer.cited.values() for q in of})
-    return [*questions, *(article.text for article in engine.articles.values())]
+    return [*_questions(engine), *(article.text for article in engine.articles.values())]
 
 
 @dataclass(frozen=True, slots=True)

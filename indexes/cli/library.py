@@ -30,7 +30,7 @@ from indexes.describing.audit import load
 from indexes.download import resolve
 from indexes.sources import table
 from indexes.store import history, paths, versions
-from indexes.store.atomic import replacing
+from indexes.store.atomic import replacing, switch
 from indexes.store.manifest import read, verify
 from rag.corpus.licence import licence_of
 from rag.errors import BadInput, MissingIndex, PandectError
@@ -55,7 +55,7 @@ class ServerLibrary:
 
     def opened(self) -> str:
         """Return the name or path of the index that the page opens."""
-        return paths.served()
+        return paths.default_index()
 
     def may_open(self) -> bool:
         """Tell whether another may be opened from here: a setting that names one is the server's."""
@@ -65,15 +65,14 @@ class ServerLibrary:
         """Have page and API open this law from the next question on, this process and those that follow."""
         if not self.may_open():
             raise BadInput(
-                f"PANDECT_INDEX={paths.served()} names the law of this server, got {name!r}: start it "
+                f"PANDECT_INDEX={paths.default_index()} names the law of this server, got {name!r}: start it "
                 "without that setting to choose here"
             )
         law = _law(name if name == paths.BUILTIN else paths.checked_name(name))
         if law.problem or not law.built:
             raise BadInput(law.problem or f"{name} is not built: run {paths.rebuild(name)}")
         paths.home().mkdir(parents=True, exist_ok=True)
-        with replacing(paths.home() / paths.SERVED) as part:
-            part.write_text(name + "\n", encoding="utf-8")
+        switch(paths.home(), name, paths.DEFAULT)
 
     def columns(self, path: str, sha256: str = "") -> tuple[str, ...]:
         """Return the columns of a table on the server or fetched by a preview; () of anything else."""
@@ -118,7 +117,7 @@ class ServerLibrary:
         """Begin to build, check, audit, roll back or remove."""
         if name != paths.BUILTIN or command is not Command.CHECK:
             paths.checked_name(name)
-        if command is Command.REMOVE and self.may_open() and name == paths.served():
+        if command is Command.REMOVE and self.may_open() and name == paths.default_index():
             raise BadInput(f"{name} is the law that is open, got its removal: open another one first")
         _start(command, name, [str(command), name, *([version] if version else [])])
 

@@ -10,7 +10,7 @@ import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from indexes.store.paths import current_version, file_state, served
+from indexes.store.paths import current_version, default_index, file_state
 from rag.engine.law_in_use import LawInUse
 from rag.errors import MissingExtra, install_hint
 from rag.lifecycle import GRACE
@@ -26,7 +26,7 @@ class InstalledIndex:
     """The index of a name or path: the version that is in use now, opened once."""
 
     def __init__(self, index: str | None = None) -> None:
-        """Remember which, None: the one that is served; nothing is opened."""
+        """Remember which, None: `default_index`; nothing is opened."""
         self._index, self._law, self._opening = index, LawInUse(), threading.Lock()
         self._open = lru_cache(maxsize=MAX_OPEN_INDEXES)(_open)
         self._last: Engine | None = None
@@ -41,7 +41,7 @@ class InstalledIndex:
         if not self._opening.acquire(blocking=last is None) and last is not None:
             return last
         try:
-            index = self._index or served()
+            index = self._index or default_index()
             self._last, _ = self._law.serving(index, current_version(index), self._open, file_state)
             return self._last
         finally:

@@ -16,9 +16,9 @@ _FRESH = 60.0  # seconds
 _NO_LINKS = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
-def switch(folder: Path, version: str) -> None:
+def switch(folder: Path, version: str, file: str = CURRENT) -> None:
     """Make a version the one in use, in one step."""
-    with replacing(folder / CURRENT) as pointer:
+    with replacing(folder / file) as pointer:
         pointer.write_text(version + "\n", encoding="utf-8")
     sync_one(folder)
 

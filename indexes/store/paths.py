@@ -17,7 +17,7 @@ from indexes.store.atomic import CURRENT
 from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_clone
 
 BUILTIN = "builtin"
-SERVED = "served"  # under PANDECT_HOME: the name of the index that an operator chose
+DEFAULT = "default"  # under PANDECT_HOME: the name of the index that an operator chose
 AUDIT, CONFIDENCE = "audit.json", "confidence.json"  # beside a version, of its name: VERSION.audit.json
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 REMEMBERED, PATIENCE = 1.0, 2.0  # seconds: that a server's word of a version holds, and that it may take
@@ -124,9 +124,9 @@ def current(name: str) -> Path:
     return _pointed_to(folder, rebuild(name))
 
 
-def served() -> str:
+def default_index() -> str:
     """Return what None opens: PANDECT_INDEX, else the index an operator chose, else the one that ships."""
-    return os.environ.get("PANDECT_INDEX") or in_use(home(), SERVED) or BUILTIN
+    return os.environ.get("PANDECT_INDEX") or in_use(home(), DEFAULT) or BUILTIN
 
 
 def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
@@ -135,13 +135,13 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     A string with a slash is the path of an index folder, another one a name under PANDECT_HOME or
     "builtin"; one that begins with qdrant or postgres is the address of a store and, after the last slash,
     such a name: then the version is the one in use there, whose folder must be here too. None takes
-    what `served` names.
+    what `default_index` names.
 
     Raises:
         MissingIndex, DamagedIndex: there is none, or the file that names the version cannot be read.
         BadInput: what came is neither a name nor a path.
     """
-    wanted = name_or_path if name_or_path is not None else served()
+    wanted = name_or_path if name_or_path is not None else default_index()
     if str(wanted) == BUILTIN:
         return builtin(), "git checkout indexes/builtin (or, without a clone, install the wheel again)"
     if is_address(wanted):
