@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from typing import Any
@@ -12,13 +13,13 @@ from indexes.corpus import corpus
 from indexes.store import paths
 from tests.paths import ROOT
 
-FILE = ROOT / "docs" / "results" / "readings.jsonl"
+FILE = ROOT / "docs" / "results" / "readings.jsonl.gz"
 PAGE = ROOT / "docs" / "builtin-law.md"
 STYLE = {"hard to read", "copied words"}  # faults that lose and change nothing of the law
 
 
 def records() -> tuple[dict[str, int], list[dict[str, Any]]]:
-    first, *rest = FILE.read_text(encoding="utf-8").splitlines()
+    first, *rest = gzip.decompress(FILE.read_bytes()).decode("utf-8").splitlines()
     return json.loads(first)["read"], [json.loads(line) for line in rest]
 
 

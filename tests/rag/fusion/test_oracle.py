@@ -6,12 +6,13 @@ differs, and is not asked, on Borda (it counts all candidates of the question an
 among the missing; ours is length - rank + 1, and 0) and on what a missing article adds under z-scores
 (0 there, the list's minimum here), so z-scores are compared on lists of the same articles.
 
-What ranx 0.3.21 says stands in ranx.json, with its cases. To make it anew, with ranx installed:
+What ranx 0.3.21 says stands in ranx.json.gz, with its cases. To make it anew, with ranx installed:
 `NUMBA_DISABLE_JIT=1 python -m tests.rag.fusion.test_oracle` (compiling its loops takes most of a minute).
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,12 @@ from rag.fusion.normalisation import z_score
 from rag.fusion.rank_fusion import comb_mnz, comb_sum, normalised, reciprocal_rank
 from rag.types import Ranking
 
-FIXTURE = Path(__file__).with_name("ranx.json")
+FIXTURE = Path(__file__).with_name("ranx.json.gz")
 
 
 def test_a_second_library_agrees() -> None:
     compared = 0
-    for case in json.loads(FIXTURE.read_text(encoding="utf-8")):
+    for case in json.loads(gzip.decompress(FIXTURE.read_bytes())):
         said = case["ranx"]
         lists: list[Ranking] = [
             Ranking.of(sorted(mine.items(), key=lambda pair: -pair[1])) for mine in case["lists"]
@@ -88,4 +89,4 @@ def _by_ranx(case: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 if __name__ == "__main__":
     lines = [json.dumps(case | {"ranx": _by_ranx(case)}) for case in _cases()]
-    FIXTURE.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    FIXTURE.write_bytes(gzip.compress(("[\n" + ",\n".join(lines) + "\n]\n").encode(), mtime=0))

@@ -1,11 +1,12 @@
 """Measures worked by hand, their conventions one by one, and a second library on random runs.
 
-What ranx 0.3.21 measures stands in ranx.json, with its cases. To make it anew, with ranx installed:
+What ranx 0.3.21 measures stands in ranx.json.gz, with its cases. To make it anew, with ranx installed:
 `NUMBA_DISABLE_JIT=1 python -m tests.training.eval.test_metrics`.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import random
@@ -19,7 +20,7 @@ from rag.errors import BadInput
 from rag.types import Hit, Ranking
 from training.eval.metrics import DEFAULT, parse, per_question
 
-FIXTURE = Path(__file__).with_name("ranx.json")
+FIXTURE = Path(__file__).with_name("ranx.json.gz")
 GOLD = frozenset({"a", "b", "c"})
 
 
@@ -151,7 +152,7 @@ RANX = {
 
 
 def test_a_second_library_agrees() -> None:
-    cases = json.loads(FIXTURE.read_text(encoding="utf-8"))
+    cases = json.loads(gzip.decompress(FIXTURE.read_bytes()))
     assert len(cases) == 200
     assert sum(len(case["run"]) < len(case["qrels"]) for case in cases) > 5  # some questions have no answer
     for case in cases:
@@ -190,4 +191,4 @@ if __name__ == "__main__":
     drawn = random.Random(11)
     cases = [_random_case(drawn) for _ in range(200)]
     lines = [json.dumps(case | {"ranx": _by_ranx(case)}) for case in cases]
-    FIXTURE.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    FIXTURE.write_bytes(gzip.compress(("[\n" + ",\n".join(lines) + "\n]\n").encode(), mtime=0))
