@@ -47,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     many = commands.add_parser("users", help="many people at once, who come and go, without browsers")
     both = commands.add_parser("load", help="the same, and programs that ask an API beside the page")
     both.add_argument("--clients", type=int, default=200, help="programs that ask (200)")
-    befalls = "meanwhile update the law that --index names, end, kill and start page and API, roll back"
-    both.add_argument("--faults", action="store_true", help=f"{befalls}: no request may be lost silently")
+    injected = "meanwhile update the law that --index names, end, kill and start page and API, roll back"
+    both.add_argument("--faults", action="store_true", help=f"{injected}: no request may be lost silently")
     for command, seconds in ((many, 120.0), (both, 300.0)):
         command.add_argument("--users", type=int, default=50)
         command.add_argument("--seconds", type=float, default=seconds)
@@ -97,7 +97,7 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
         plan = users.UserPlan(parsed.users, parsed.seconds, parsed.stays, parsed.seed, parsed.patience)
         off = load.LIMITS
         with (
-            faults.amended(parsed.index, corpus) if parsed.faults else nullcontext() as law,
+            faults.revised(parsed.index, corpus) if parsed.faults else nullcontext() as law,
             served(parsed.index, "page", off) as page,
             served(parsed.index, "api", off) as api,
         ):

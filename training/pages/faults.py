@@ -1,4 +1,4 @@
-"""What befalls a host while all of them ask: other law, SIGTERM, SIGKILL, and the way back to the former law.
+"""Faults injected while all of them ask: other law, SIGTERM, SIGKILL, and the way back to the former law.
 
 Nobody's law is changed: it is a copy under another PANDECT_HOME that is updated and rolled back, by the
 commands that an operator types.
@@ -26,7 +26,7 @@ from training.pages.corpora import copy_version, other_home
 from training.pages.serving import ROOT, Kind, RunningServer
 from training.pages.users import Failure
 
-# share of the time, what, whom it befalls; each waits until the one before is over
+# share of the time, what, which server; each waits until the one before is over
 EVENTS: tuple[tuple[float, str, Kind | Literal["law"]], ...] = (
     (0.1, "update", "law"),
     (0.35, "SIGTERM", "page"),
@@ -40,7 +40,7 @@ MARK = " (2)"  # ends every text of the new law
 
 
 @dataclass(frozen=True, slots=True)
-class AmendedLaw:
+class LawRevision:
     """A copy of an installed law, and new law in which the text of every article is another."""
 
     name: str
@@ -59,10 +59,10 @@ class AmendedLaw:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that befell; times of `time.perf_counter()`."""
+    """A fault that was injected; times of `time.perf_counter()`."""
 
     what: str
-    whom: Kind | Literal["law"]
+    target: Kind | Literal["law"]
     begun: float  # the signal, or the command
     ended: float  # the process, or the command
     ready: float  # until then errors are expected of a server; of the law it is when its command had ended
@@ -70,7 +70,7 @@ class Event:
 
 
 @contextmanager
-def amended(name: str | None, corpus: Corpus) -> Iterator[AmendedLaw]:
+def revised(name: str | None, corpus: Corpus) -> Iterator[LawRevision]:
     """Copy the index of an installed law and write new law beside it, until the block ends.
 
     Raises:
@@ -93,33 +93,33 @@ def amended(name: str | None, corpus: Corpus) -> Iterator[AmendedLaw]:
         switch(copied.parent, copied.name)
         changed = tuple(replace(each, text=f"{each.text}{MARK}") for each in corpus.articles)
         new = write(replace(corpus, articles=changed), paths.home() / "new")
-        yield AmendedLaw(name, new, {each.id: each.text for each in corpus.articles})
+        yield LawRevision(name, new, {each.id: each.text for each in corpus.articles})
 
 
-async def befall(
-    law: AmendedLaw, servers: Mapping[Kind, RunningServer], seconds: float, events: list[Event]
+async def inject_faults(
+    law: LawRevision, servers: Mapping[Kind, RunningServer], seconds: float, events: list[Event]
 ) -> None:
-    """Let all of it befall, at its shares of the time, and note it.
+    """Inject every fault at its share of the time, and record it.
 
     Raises:
         PandectError: a command failed, or changed nothing; a server did not come up again.
     """
     start = time.perf_counter()
-    for share, what, whom in EVENTS:
+    for share, what, target in EVENTS:
         await asyncio.sleep(max(0.0, start + share * seconds - time.perf_counter()))
         begun, itself = time.perf_counter(), True
-        if whom == "law":
+        if target == "law":
             await _command(law, what)
             ended = time.perf_counter()
         else:
-            itself = await asyncio.to_thread(servers[whom].end, signal.Signals[what])
+            itself = await asyncio.to_thread(servers[target].end, signal.Signals[what])
             ended = time.perf_counter()
-            await asyncio.to_thread(servers[whom].start)
-        events.append(Event(what, whom, begun, ended, time.perf_counter(), not itself))
+            await asyncio.to_thread(servers[target].start)
+        events.append(Event(what, target, begun, ended, time.perf_counter(), not itself))
     await asyncio.sleep(AFTER)
 
 
-async def _command(law: AmendedLaw, what: str) -> None:
+async def _command(law: LawRevision, what: str) -> None:
     former = paths.current(law.name)
     more = [str(law.new), "--from", "pandect"] if what == "update" else []
     command = ["-m", "indexes", what, law.name, *more]
@@ -142,9 +142,9 @@ async def _command(law: AmendedLaw, what: str) -> None:
         raise PandectError(f"python {' '.join(command)} brought no other version into use: {told}")
 
 
-def during(errors: Sequence[Failure], events: Sequence[Event], whom: Kind) -> dict[str, Any]:
+def errors_by_event(errors: Sequence[Failure], events: Sequence[Event], target: Kind) -> dict[str, Any]:
     """Return the errors of what was under way between a signal and the next ready, and the others."""
-    windows = [(event.begun, event.ready) for event in events if event.whom == whom]
+    windows = [(event.begun, event.ready) for event in events if event.target == target]
     within, others = Counter[str](), Counter[str]()
     for error in errors:
         met = any(begun <= error.told and error.begun <= ready for begun, ready in windows)
@@ -153,7 +153,7 @@ def during(errors: Sequence[Failure], events: Sequence[Event], whom: Kind) -> di
 
 
 def summary(
-    law: AmendedLaw,
+    law: LawRevision,
     events: Sequence[Event],
     start: float,
     errors: Mapping[Kind, Sequence[Failure]],
@@ -164,7 +164,7 @@ def summary(
 
     Args:
         law: what was updated and rolled back.
-        events: what befell.
+        events: the injected faults.
         start: when it began, as the times of the events.
         errors: of what was asked of each server.
         versions: the index that an answer names -> the law that its texts are of -> answers.
@@ -172,11 +172,17 @@ def summary(
     """
     told = []
     for event in events:
-        made: dict[str, Any] = {"event": event.what, "of": event.whom, "at_s": round(event.begun - start, 1)}
+        made: dict[str, Any] = {
+            "event": event.what,
+            "of": event.target,
+            "at_s": round(event.begun - start, 1),
+        }
         made["ended_after_s"] = round(event.ended - event.begun, 1)
-        if event.whom != "law":
+        if event.target != "law":
             made |= {"ready_after_s": round(event.ready - event.begun, 1), "killed": event.killed}
-            made["errors"] = during(errors[event.whom], [event], event.whom)["errors_until_ready"]
+            made["errors"] = errors_by_event(errors[event.target], [event], event.target)[
+                "errors_until_ready"
+            ]
         told.append(made)
     return {
         "law": law.name,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag.errors import MissingExtra, install_hint
 from training.pages import faults
-from training.pages.faults import AmendedLaw, Event, befall
+from training.pages.faults import Event, LawRevision, inject_faults
 from training.pages.serving import Kind, RunningServer
 from training.pages.users import (
     ARRIVE,
@@ -62,7 +62,7 @@ def measure(
     questions: Sequence[str],
     clients: int,
     plan: UserPlan,
-    law: AmendedLaw | None = None,
+    law: LawRevision | None = None,
 ) -> dict[str, Any]:
     """Let people and programs ask; return times (ms), refusals and errors, and memory (MiB) of each server.
 
@@ -84,19 +84,19 @@ def measure(
     start = time.perf_counter()
 
     async def both() -> None:
-        befalling = asyncio.ensure_future(
-            befall(law, {"page": page, "api": api}, plan.seconds, events) if law else asyncio.sleep(0)
+        injecting = asyncio.ensure_future(
+            inject_faults(law, {"page": page, "api": api}, plan.seconds, events) if law else asyncio.sleep(0)
         )
 
         def goes_on() -> bool:
-            return time.perf_counter() < start + plan.seconds or not befalling.done()
+            return time.perf_counter() < start + plan.seconds or not injecting.done()
 
         async with httpx.AsyncClient(base_url=api.url, timeout=plan.patience, limits=connections) as http:
             asking = asyncio.gather(
                 *(_client(http, questions, plan, n, programs, goes_on, law) for n in range(clients))
             )
             people_ask = visits(page, questions, plan, people, goes_on)
-            await asyncio.gather(befalling, people_ask, watched(api, programs.memory, asking))
+            await asyncio.gather(injecting, people_ask, watched(api, programs.memory, asking))
 
     servers = ((page, people.memory), (api, programs.memory))
     before = [server.processor() for server, _ in servers]
@@ -120,7 +120,7 @@ def measure(
     if law is not None:
         kinds: tuple[tuple[Kind, UserLog | ClientLog], ...] = (("page", people), ("api", programs))
         for kind, log in kinds:
-            found[kind] |= faults.during(log.errors, events, kind)
+            found[kind] |= faults.errors_by_event(log.errors, events, kind)
             found[kind]["memory"] |= dict.fromkeys(("slope_mib_a_minute", "interval_95"))  # of no one process
         found["api"]["answers_of_no_law"] = programs.versions.pop("", Counter())["mixed"]
         errors = {kind: log.errors for kind, log in kinds}
@@ -152,7 +152,7 @@ async def _client(
     number: int,
     log: ClientLog,
     goes_on: Callable[[], bool],
-    law: AmendedLaw | None = None,
+    law: LawRevision | None = None,
 ) -> None:
     """Search, open what was found and ask why it was, until the time is over."""
     from httpx import HTTPError

@@ -17,7 +17,7 @@ from tests.fakes.pages.browser import CHROMIUM
 from tests.paths import ROOT
 from training.pages import faults, length, load
 from training.pages.__main__ import main
-from training.pages.faults import MARK, AmendedLaw, Event, amended
+from training.pages.faults import MARK, Event, LawRevision, revised
 from training.pages.serving import RunningServer, served
 from training.pages.users import Failure, UserLog, UserPlan, measure, memory, summary, times
 from training.pages.visitor import Visitor, VisitorRun
@@ -114,7 +114,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hasty")
 def test_what_a_program_asks_is_counted_by_what_came_of_it() -> None:
     httpx = pytest.importorskip("httpx", reason="the API's packages are not installed: pip install '.[api]'")
-    law = AmendedLaw("law", Path(), {"1": "Text"})
+    law = LawRevision("law", Path(), {"1": "Text"})
     former, new = ({"href": "/a", "id": "1", "text": text} for text in ("Text", f"Text{MARK}"))
     searches = [
         {"index": "law 1", "articles": [former]},
@@ -171,16 +171,16 @@ def test_errors_are_expected_from_a_signal_until_the_server_is_ready_again() -> 
         Failure("after", 60.1, 61.0),
         Failure("of the other", 71.0, 72.0),
     ]
-    found = faults.during(errors, events, "page")
+    found = faults.errors_by_event(errors, events, "page")
     assert set(found["errors_until_ready"]) == {"refused", "lost while somebody read", "asked before"}
     assert set(found["errors_at_other_times"]) == {"before", "after", "of the other"}
-    assert set(faults.during(errors, events, "api")["errors_until_ready"]) == {"of the other"}
+    assert set(faults.errors_by_event(errors, events, "api")["errors_until_ready"]) == {"of the other"}
 
 
 def test_one_request_that_is_lost_or_of_two_versions_fails_the_whole() -> None:
     def verdict(lost: int = 0, others: int = 0, last: float = 15.0, **texts: Any) -> tuple[str, bool]:
         events = [Event("rollback", "law", 12.0, 14.0, 14.0)]
-        law, when = AmendedLaw("law", Path(), {}), dict.fromkeys(texts, (11.0, last))
+        law, when = LawRevision("law", Path(), {}), dict.fromkeys(texts, (11.0, last))
         versions = {index: Counter(found) for index, found in texts.items()}
         told = faults.summary(law, events, 10.0, {}, versions, when)
         assert told["events"] == [{"event": "rollback", "of": "law", "at_s": 2.0, "ended_after_s": 2.0}]
@@ -204,7 +204,7 @@ def test_one_request_that_is_lost_or_of_two_versions_fails_the_whole() -> None:
 
 @pytest.mark.parametrize("index", [None, "builtin", "./a-folder"])
 def test_only_an_installed_law_is_updated_under_load(index: str | None) -> None:
-    with pytest.raises(BadInput, match="expected the name of an installed law"), amended(index, VILLAGE):
+    with pytest.raises(BadInput, match="expected the name of an installed law"), revised(index, VILLAGE):
         pass
 
 
