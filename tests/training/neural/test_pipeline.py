@@ -142,8 +142,10 @@ def test_a_graph_network_begins_with_a_whole_result_and_others_with_its_model(tm
 
 
 def task(learn: range, dev: range, held: range = range(40, 60)) -> TrainingTask:
-    parts = (tuple(ASKED[n] for n in part) for part in (learn, dev, held))
-    return TrainingTask(recipe(), LAYLAW, *parts, seed=1)
+    def of(part: range) -> tuple[Question, ...]:
+        return tuple(ASKED[n] for n in part)
+
+    return TrainingTask(recipe(), LAYLAW, of(learn), of(dev), of(held), seed=1)
 
 
 def test_what_is_asked_is_not_learnt_in_other_case_or_blanks() -> None:
