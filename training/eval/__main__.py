@@ -27,6 +27,7 @@ from training.eval.external import add_options, external_systems, hub_models
 from training.eval.folds import FoldChoice, FoldEvaluation, ask
 from training.eval.metrics import DEFAULT, parse
 from training.eval.questions import (
+    Plan,
     add_question_options,
     add_training_questions,
     describe_day,
@@ -43,6 +44,7 @@ from training.eval.questions import (
 from training.eval.report import notices, question_cards, warnings
 from training.eval.run import Measured, measure
 from training.eval.system_names import SYSTEMS, refuse_unfit, runnable
+from training.eval.workbench import Bench
 from training.fusion import curves
 from training.splits.file import about
 from training.tables.comparisons import compared, table
@@ -160,20 +162,38 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     progress = Bars()
     bench, questions, annotated = prepare(parsed, progress)
     questions = questions_of_split(questions, parsed.part)
-    corpus = bench.corpus
-    plan = add_training_questions(planned(parsed, questions, annotated), parsed.beside, corpus)
+    plan = add_training_questions(planned(parsed, questions, annotated), parsed.beside, bench.corpus)
     bench.inner.fold_of = grouped(parsed) if parsed.annotated is None else None
     if not any(q.article_ids for held, _, _ in plan for q in held):
         which = "question" if parsed.only_fold is None else f"question of fold {parsed.only_fold}"
         raise BadInput(
             f"no {which} has gold articles: give --questions with article_ids, or code and article_no"
         )
+    evaluate_plan(parsed, bench, plan, command, progress, annotated=annotated)
+
+
+def evaluate_plan(
+    parsed: argparse.Namespace,
+    bench: Bench,
+    plan: Plan,
+    command: Sequence[str],
+    progress: Bars,
+    *,
+    annotated: Sequence[Question] = (),
+    facts: Mapping[str, object] | None = None,
+) -> None:
+    """Measure the systems that the arguments name on a plan, print the tables, write the result.
+
+    `annotated` are the questions of `--annotated`; `facts` go into metrics.json, in the place of its own.
+    """
+    corpus = bench.corpus
     learning = min(sum(bool(q.article_ids) for q in learn) for _, learn, _ in plan)
     ready = {"given": bench.given is not None, "ranker": bench.ranker is not None}
     test_questions = [q for held, _, _ in plan for q in held]
     with external_systems(parsed, test_questions, partial(print, file=sys.stderr)) as bench.more:
         names = parsed.systems or [*runnable(learning, **ready), *bench.more]
-        refuse_unfit(names, learning=bool(folded(parsed) or annotated), more=bench.more, **ready)
+        has_training = bool(folded(parsed) or annotated or learning)
+        refuse_unfit(names, learning=has_training, more=bench.more, **ready)
         if known := leaks(plan):
             warning = f"warning: {known} of the questions asked are also learnt from, word for word"
             print(warning, file=sys.stderr)
@@ -219,6 +239,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             runs = {name: result.run for name, result in results.items()}
             title = f"{corpus.card.name}: fusing two systems, R@10 by weight"
             drawn = partial(curves.write, found=curves.measured(runs, qrels), title=title)
+        entry |= facts or {}
         report.write(parsed.output, results, entry, drawn, qrels)
         print(f"written: {parsed.output}")
 

@@ -40,6 +40,8 @@ examples
 
   train a sweep, several trainings of one question, and see what was published beside:
     python -m training.train jurifindit-batch --corpus jurifindit --output out/batch
+  from the hub through DAR, GIR, a reranker and their fusions to a table beside the published rows:
+    python -m training.train bsard-pipeline --corpus bsard --unasked --output out/bsard
 
 what an index uses besides what its build fits:
     python -m training.train fusion --help
@@ -125,7 +127,8 @@ def parser() -> argparse.ArgumentParser:
     add = top.add_argument
     add("recipe", nargs="?", metavar="RECIPE", help="a recipe that ships (--list) or a TOML file")
     add("--list", action="store_true", help="name the recipes that ship")
-    add("--corpus", type=Path, help="a corpus folder, an articles' file or a data set (what ships)")
+    of_hub = "a corpus folder, an articles' file, a data set or the name of one on the hub (what ships)"
+    add("--corpus", type=Path, help=of_hub)
     add("--data", action="append", default=[], metavar="NAME=PATH", help="other data that a sweep names")
     add("--only", nargs="+", metavar="NAME", help="of a sweep: these of its trainings, as it names them")
     add("--questions", type=Path, help="questions with gold articles (those of the corpus)")

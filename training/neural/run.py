@@ -149,6 +149,8 @@ def prepared(task: TrainingTask, world: World, folder: Path) -> NeuralSystem:
     articles, text = task.corpus.articles, task.recipe.text
     if KINDS[task.recipe.system].over_law:
         graph = GraphNetwork.of_law(task.recipe, task.corpus, task.learn, _began_with(task))
+        with explain_out_of_memory(TO_HOLD):
+            graph.to(str(world.device))
         graph.over(task.corpus)
         system: NeuralSystem = graph
     else:

@@ -16,6 +16,7 @@ from training.eval.metrics import DEFAULT
 from training.eval.report import commit, question_cards, warnings
 from training.neural.data import seen_questions
 from training.neural.data.task import Data, TrainingTask, read_data, tasks
+from training.neural.pipeline import Pipeline
 from training.neural.recipe.settings import Recipe
 from training.neural.recipe.sweep import (
     CORPUS,
@@ -26,12 +27,13 @@ from training.neural.recipe.sweep import (
     refuse_own_questions,
     sweep_questions,
     training_recipe,
+    without_asked,
 )
-from training.neural.result import MODEL, open_result
+from training.neural.result import open_result
 from training.neural.run import Order, dry_run, run
 from training.neural.summary import difference, summary_row, write_json
 from training.neural.trainer.distributed import World
-from training.tables.neural import sweep_table
+from training.tables.neural import sweep_table, systems_table
 
 
 def training_folder(task: TrainingTask, of: Sequence[TrainingTask]) -> str:
@@ -83,6 +85,7 @@ def run_sweep(
         BadInput: something cannot be used; the text says what, and what to type.
     """
     under_way = _Sweeping(sweep, parsed, command, here, changes, _places(sweep, parsed))
+    pipeline = under_way.pipeline() if sweep.systems else None  # or what is lacking is told now
     output = parsed.output
     if not parsed.dry_run:
         if output.exists() and not parsed.resume:
@@ -94,9 +97,16 @@ def run_sweep(
         under_way.train(part)
         if here.main and not parsed.dry_run:
             write_json(output / RESULT, under_way.entry())  # what is there so far
-    if here.main and not parsed.dry_run:
-        print(sweep_table(under_way.entry()))
-        print(f"written: {output / RESULT}")
+    if not here.main:
+        return
+    if parsed.dry_run:
+        if pipeline is not None:
+            print(pipeline)
+        return
+    print(sweep_table(under_way.entry()))
+    print(f"written: {output / RESULT}")
+    if pipeline is not None:
+        print(systems_table(pipeline.ask(under_way.results(), parsed, command), sweep.measures))
 
 
 def _places(sweep: Sweep, parsed: argparse.Namespace) -> dict[str, Path | None]:
@@ -142,14 +152,38 @@ class _Sweeping:
             entry["compared"] = {"first": first, "second": second, "difference": found}
         return entry
 
+    def results(self) -> dict[str, Path]:
+        """Return the results of those trained so far that are one training each, by name."""
+        return {
+            name: self.parsed.output / at / names[0]
+            for name, (at, names, _) in self.made.items()
+            if len(names) == 1
+        }
+
+    def pipeline(self) -> Pipeline:
+        """Return the systems that are asked when all is trained; BadInput where they could not be."""
+        own: list[TrainingTask] = []
+        others: list[TrainingTask] = []
+        recipes: dict[str, Recipe] = {}
+        for part in self.sweep.runs:
+            recipe = training_recipe(self.sweep, part, self.changes, None, scratch=self.parsed.scratch)
+            instead = None if part.learn is None else self.places[part.learn]
+            found = self._tasks(part, recipe, instead)
+            if len(found) > 1:
+                raise BadInput(
+                    f"{self.sweep.name} asks one model of each name: leave --seeds out, and with folds give "
+                    "--fold I"
+                )
+            recipes[part.name] = recipe
+            (own if part.data == CORPUS else others).extend(found)
+        return Pipeline.of(self.sweep, own, others, recipes)
+
     def train(self, part: SweepPart) -> None:
         """Train one part of the sweep, or rehearse it."""
         parsed, here = self.parsed, self.here
-        base = None
-        if part.after is not None and not parsed.dry_run:
-            stage, [one], _ = self.made[part.after]
-            base = Path(parsed.output / stage / one / MODEL)
-        recipe = training_recipe(self.sweep, part, self.changes, base, scratch=parsed.scratch)
+        results = {} if parsed.dry_run else self.results()
+        base, drawn = (None if name is None else results.get(name) for name in (part.after, part.negatives))
+        recipe = training_recipe(self.sweep, part, self.changes, base, drawn=drawn, scratch=parsed.scratch)
         refuse_own_questions(recipe, brought=bool(part.learn or part.data != CORPUS or parsed.questions))
         instead = None if part.learn is None else self.places[part.learn]  # questions to learn from
         found = self._tasks(part, recipe, instead)
@@ -158,7 +192,7 @@ class _Sweeping:
         if parsed.dry_run:
             print(f"{part.name}\n{dry_run(found[0], here)}")
             return
-        known = seen_questions.read(base.parent) if base is not None else frozenset()
+        known = seen_questions.read(base) if base is not None else frozenset()
         if known & {key for task in found for key in seen_questions.keys(task.held)}:
             raise BadInput(
                 f"{part.name!r} would be asked what {part.after!r} has learnt: give that other --data"
@@ -190,7 +224,7 @@ class _Sweeping:
             self.read[part.data, options] = read_data(recipe, path, questions, parsed.language, options)
         data = self.read[part.data, options]
         data = Data(data.corpus, sweep_questions(self.sweep, data.questions))
-        begun_with = any(other.after == part.name for other in self.sweep.runs)
+        begun_with = any(part.name in (other.after, other.negatives) for other in self.sweep.runs)
         others = None if instead is None else read_questions(instead, data.corpus.articles)
         found = [
             learning(task, others)
@@ -204,5 +238,5 @@ class _Sweeping:
             )
         ]  # fmt: skip
         if begun_with and len(found) > 1:
-            raise BadInput(f"others begin with the model of {part.name!r}, which is one: give --fold I")
-        return found
+            raise BadInput(f"others need the model of {part.name!r}, which is one: give --fold I")
+        return [without_asked(task) for task in found] if self.sweep.systems else found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from training.tables.markdown import points, span, table
+from training.tables.markdown import percent, points, span, table
 
 _LEARNT = "R@100"  # by which a system is seen to learn
 _SHOWN = (_LEARNT, "R@10", "MRR@10")
@@ -98,6 +98,28 @@ def sweep_table(entry: Mapping[str, Any]) -> str:
         known = [f"{first[m] - second[m]:+.1f}" if m in first and m in second else "–" for m in printed]
         rows.append([f"{made['first']} − {made['second']}", *cells, *known])
     return table(["training", *measures, *(f"{m}, *published*" for m in printed)], rows)
+
+
+def systems_table(entry: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """Return the measures of a sweep's systems in percent, with 95 % intervals, beside what was published.
+
+    A published row stands below the system that is the same, the others at the end; how they were measured
+    is said below the table.
+    """
+    rows, published = list[list[str]](), entry["published"]
+    for name, measured in entry["systems"].items():
+        rows.append([f"`{name}`", *(percent(measured.get(m)) for m in measures)])
+        rows += [_printed(one, measures) for one in published if one["beside"] == name]
+    rows += [_printed(one, measures) for one in published if one["beside"] not in entry["systems"]]
+    said = dict.fromkeys(f"*published* in {one['paper']}: {one['protocol']}" for one in published)
+    said[f"ours: {entry['questions']} questions, one training each; fusions: {entry['tuned_on']}"] = None
+    return "\n".join([table(["system", *measures], rows), *said])
+
+
+def _printed(one: Mapping[str, Any], measures: Sequence[str]) -> list[str]:
+    values = one["values"]
+    cells = [f"{values[m]:.1f}" if m in values else "–" for m in measures]
+    return [f"{one['name']}, *published* ({one['paper']})", *cells]
 
 
 def _spread(found: Mapping[str, float] | None) -> str:

@@ -17,54 +17,15 @@ from indexes.download.http import FetchError
 from indexes.download.hub import DATASETS, Hub, HubDataset, download
 from indexes.sources.registry import SOURCES
 from rag.errors import BadInput
-from tests.fakes.law.odd_server import Answer, Behaviour, Odd, Seen, serving
+from tests.fakes.law.hub_dataset import COMMIT, the_hub
+from tests.fakes.law.odd_server import Answer, Odd, serving
 
-COMMIT = "c0" * 20
 SET = HubDataset("us/law", "bsard", ("articles.csv", "data/*.csv"), gated=True)
 FILES = {"articles.csv": b"id\n1\n", "data/big.csv": b"big" * 100, "README.md": b"read me"}
 
 
 def no_wait(seconds: float) -> None:
     pass
-
-
-def git_blob(content: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324  # as git names content
-
-
-def entry(path: str, content: bytes) -> dict[str, object]:
-    if "big" in path:
-        large = {"oid": hashlib.sha256(content).hexdigest(), "size": len(content)}
-        return {"type": "file", "path": path, "size": len(content), "oid": "0" * 40, "lfs": large}
-    return {"type": "file", "path": path, "size": len(content), "oid": git_blob(content)}
-
-
-def the_hub(files: dict[str, bytes], address: str, key: str | None = None, name: str = SET.id) -> Behaviour:
-    """A hub that lists one file a page and redirects large ones."""
-    listed = [
-        {"type": "directory", "path": "data"},
-        *(entry(path, content) for path, content in files.items()),
-    ]
-
-    def answer(seen: Seen) -> Answer:
-        if key and seen.headers.get("authorization") != f"Bearer {key}":
-            return Answer(401, headers={"X-Error-Code": "GatedRepo"})
-        path, _, query = seen.path.partition("?")
-        if path == f"/api/datasets/{name}/revision/main":
-            return Answer(200, json.dumps({"sha": COMMIT}).encode())
-        if path == f"/api/datasets/{name}/tree/{COMMIT}":
-            page = int(query.partition("page=")[2] or 0)
-            more = f'<{address}{path}?recursive=true&page={page + 1}>; rel="next"'
-            headers = {"Link": more} if page + 1 < len(listed) else {}
-            return Answer(200, json.dumps(listed[page : page + 1]).encode(), headers)
-        file = path.removeprefix("/cdn").removeprefix(f"/datasets/{name}/resolve/{COMMIT}/")
-        if file not in files:
-            return Answer(404)
-        if "big" in file and not path.startswith("/cdn"):
-            return Answer(302, headers={"Location": f"/cdn{path}"})
-        return Answer(200, files[file])
-
-    return answer
 
 
 @pytest.fixture

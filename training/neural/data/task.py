@@ -6,15 +6,19 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from indexes.builtin_corpus import complete_corpus
+from indexes.cli.progress import Bars
 from indexes.corpus.corpus import HELD_OUT, SYNTHETIC, Corpus, human_or_synthetic, to_learn_from
 from indexes.corpus.folds import pick
 from indexes.corpus.questions import read_questions
+from indexes.download.hub import DATASETS
+from indexes.download.resolve import bring
 from indexes.sources import registry
 from indexes.store import paths
 from rag.errors import BadInput
@@ -68,8 +72,9 @@ def read_data(
     """Read the corpus and the questions that a training is given, and what else its recipe learns from.
 
     Without a path it is the corpus that ships, with its test questions; without a file of questions, the
-    corpus's own. Options are of the source, such as "splits=train,synthetic". Raises BadInput where they
-    cannot be read.
+    corpus's own. A path that is not there may be the name of a data set, which is fetched from the hub once.
+    Options are of the source, such as "splits=train,synthetic". Raises BadInput where they cannot be read,
+    FetchError where the hub does not give them.
     """
     if path is None:
         corpus = complete_corpus(paths.builtin())
@@ -84,9 +89,13 @@ def _read(
     recipe: Recipe, path: Path, questions: Path | None, language: str | None, options: Sequence[str]
 ) -> Corpus:
     if not path.exists():
-        raise BadInput(
-            f"--corpus {path} does not exist: give a corpus folder, its articles' file or a data set"
-        )
+        if str(path) not in DATASETS:
+            raise BadInput(
+                f"--corpus {path} does not exist: give a corpus folder, its articles' file, a data set, or "
+                f"the name of one on the hub: {', '.join(DATASETS)}"
+            )
+        with closing(Bars()) as progress:
+            path = bring(str(path), progress=progress).path
     name = registry.detect(path)
     given: dict[str, Any] = {}
     for typed in options:

@@ -79,10 +79,11 @@ def parse_recipe(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
 def _with_scratch(tables: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """Return the tables with an encoder from scratch, which reads as long texts as they ask for."""
     model = tables.get("model", {})
-    if tables.get("system") == "graph":  # whose encoder is not trained: the one of an index stands for it
-        return {**tables, "model": {**model, "backbone": "static"}}
     if not isinstance(model, dict) or not isinstance(model.get("scratch", {}), dict):
         return tables  # which are refused for it
+    if tables.get("system") == "graph":  # whose encoder is not trained: the one of an index stands for it
+        others = {key: value for key, value in model.items() if key != "scratch"}
+        return {**tables, "model": {**others, "backbone": "static"}}
     model = {key: value for key, value in model.items() if key != "backbone"}
     table = dict(model.get("scratch", {}))
     if "positions" not in table:

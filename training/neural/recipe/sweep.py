@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -11,16 +12,21 @@ from types import MappingProxyType
 
 from indexes.corpus.corpus import HELD_OUT
 from rag.errors import BadInput
-from rag.types import Question
+from rag.types import Question, Retriever
+from training.eval.context import BenchLike, Extra, FoldContext, System
 from training.eval.metrics import parse
+from training.eval.system_names import MODEL as OF_MODEL
+from training.eval.system_names import by_graph, fused, parse_rerank, refuse_unfit
 from training.neural.data.seen_questions import key, keys
 from training.neural.data.task import DEV, TrainingTask, cap_synthetic
 from training.neural.recipe.recipe import FOLDER, parse_recipe, read_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.recipe.toml import number, read_table
+from training.neural.result import MODEL
 from training.neural.trainer.validation import split_dev
 
 SWEEPS = FOLDER / "sweeps"
+SYSTEMS = "systems"  # folder in the output of what its systems reach
 CORPUS = "corpus"  # the data that --corpus names
 TEST = "test"
 
@@ -36,8 +42,20 @@ class SweepPart:
     options: tuple[str, ...] = ()  # of the data's format, as --option takes them
     learn: str | None = None  # the NAME of a --data NAME=FILE with questions to learn from instead
     after: str | None = None  # the training whose model this one begins with
+    negatives: str | None = None  # the training whose model draws those that the recipe has from "model"
     synthetic: int | None = number(0, 1000, None)  # training.synthetic; None: as the recipe has it
     published: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))  # percent
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSystem:
+    """What a paper printed of a system, to stand beside ours."""
+
+    name: str  # as the paper has it
+    paper: str  # with the table
+    protocol: str  # how it was measured
+    values: Mapping[str, float]  # percent
+    beside: str | None = None  # the system of ours that is the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +71,9 @@ class Sweep:
     held: str | None = None  # the split that is held back, where the paper measures on another than test
     compare: tuple[str, ...] = ()  # two trainings: what the first gains over the second
     set: tuple[str, ...] = ()  # changes of all trainings, before their own
+    # what is asked when all is trained, as training.eval --systems has it; model:NAME is the training NAME
+    systems: tuple[str, ...] = ()
+    published: tuple[PublishedSystem, ...] = ()
 
 
 def sweep_names() -> list[str]:
@@ -79,8 +100,9 @@ def _check(sweep: Sweep, where: str) -> None:
         parse(measure)
     earlier, folders = set[str](), set[str]()
     for part in sweep.runs:
-        if part.after is not None and part.after not in earlier:
-            raise BadInput(f"{where}: after = {part.after!r} of {part.name!r} names no training above it")
+        for name, value in (("after", part.after), ("negatives", part.negatives)):
+            if value is not None and value not in earlier:
+                raise BadInput(f"{where}: {name} = {value!r} of {part.name!r} names no training above it")
         if (at := folder(part.name)) in folders or not at.strip("-."):
             raise BadInput(f"{where}: the name {part.name!r} cannot be told from another's: change it")
         earlier.add(part.name)
@@ -89,10 +111,78 @@ def _check(sweep: Sweep, where: str) -> None:
         raise BadInput(f"{where}: compare is {list(sweep.compare)}: expected two names of {sorted(earlier)}")
     if not sweep.runs:
         raise BadInput(f"{where}: runs is empty: add a [[runs]]")
+    _check_systems(sweep, where)
+    _check_published(sweep, where)
+
+
+def _check_published(sweep: Sweep, where: str) -> None:
+    for row in sweep.published:
+        if row.beside is not None and row.beside not in sweep.systems:
+            raise BadInput(
+                f"{where}: published {row.name!r} stands beside {row.beside!r}, which is none of systems: "
+                f"{', '.join(sweep.systems) or 'none'}"
+            )
+        for measure in row.values:
+            if measure not in sweep.measures:
+                raise BadInput(
+                    f"{where}: published {row.name!r} has {measure}: add it to measures, now "
+                    f"{', '.join(sweep.measures)}"
+                )
+
+
+def _check_systems(sweep: Sweep, where: str) -> None:
+    """Refuse systems now that could not be asked after hours of training."""
+    for part in sweep.runs if sweep.systems else ():
+        if set(part.name) & set(",:=") or folder(part.name) == SYSTEMS:
+            raise BadInput(
+                f"{where}: a training {part.name!r} beside systems: take another name, without , : and ="
+            )
+    if len(set(sweep.systems)) < len(sweep.systems):
+        raise BadInput(f"{where}: systems names one twice: {', '.join(sweep.systems)}")
+    brought = {f"{OF_MODEL}{part.name}": Extra(_untrained) for part in sweep.runs}
+    for name in rerankings(sweep.systems):
+        how, below = parse_rerank(name) or ("", "")
+        if how in brought:
+            brought[name] = Extra(_untrained, (below,))
+    try:
+        refuse_unfit(sweep.systems, learning=True, more=brought)
+    except BadInput as error:
+        raise BadInput(f"{where}: systems: {error}") from error
+
+
+def _untrained(bench: BenchLike, context: FoldContext, system: System) -> Retriever:
+    raise BadInput("the systems of a sweep are made after its trainings")
+
+
+def made_of(system: str) -> list[str]:
+    """Return a system and all systems that it is made of, by name."""
+    if (way := by_graph(system)) is not None:
+        parts: Sequence[str] = (way.system,)
+    elif (reranked := parse_rerank(system)) is not None:
+        parts = (reranked[1],)
+    else:
+        fusion = fused(system)
+        parts = fusion.parts if fusion is not None else ()
+    return [system, *(name for part in parts for name in made_of(part))]
+
+
+def rerankings(systems: Sequence[str]) -> list[str]:
+    """Return those of these systems, and of what they are made of, that re-rank another one."""
+    names = dict.fromkeys(name for system in systems for name in made_of(system))
+    return [name for name in names if parse_rerank(name) is not None]
+
+
+def models_of(system: str) -> set[str]:
+    """Return the names of the trainings whose models a system asks."""
+    found = {parts[0] for name in made_of(system) if (parts := parse_rerank(name)) is not None}
+    found |= {name for name in made_of(system) if parse_rerank(name) is None}
+    return {name.removeprefix(OF_MODEL) for name in found if name.startswith(OF_MODEL)}
 
 
 def only(sweep: Sweep, wanted: Sequence[str] | None) -> Sweep:
     """Return the sweep with those trainings alone that are named; None takes all.
+
+    Systems that ask the model of another one are left out.
 
     Raises BadInput where it has none of such a name, or one begins with the model of one that is not named.
     """
@@ -107,7 +197,10 @@ def only(sweep: Sweep, wanted: Sequence[str] | None) -> Sweep:
     for part in runs:
         if part.after is not None and part.after not in wanted:
             raise BadInput(f"{part.name!r} begins with the model of {part.after!r}: name that too")
-    return replace(sweep, runs=runs)
+        if part.negatives is not None and part.negatives not in wanted:
+            raise BadInput(f"{part.name!r} draws negatives by the model of {part.negatives!r}: name that too")
+    systems = tuple(system for system in sweep.systems if models_of(system) <= set(wanted))
+    return replace(sweep, runs=runs, systems=systems)
 
 
 def folder(name: str) -> str:
@@ -116,19 +209,36 @@ def folder(name: str) -> str:
 
 
 def training_recipe(
-    sweep: Sweep, part: SweepPart, changes: Sequence[str], base: Path | None, *, scratch: bool = False
+    sweep: Sweep,
+    part: SweepPart,
+    changes: Sequence[str],
+    base: Path | None,
+    *,
+    drawn: Path | None = None,
+    scratch: bool = False,
 ) -> Recipe:
     """Return the recipe of a training, with the sweep's changes, its own, and those of the command line.
 
-    It begins with the model `base`, None leaves the recipe's own; `scratch` puts a small encoder with random
-    weights in its place.
+    It begins with the model of the result `base`, None leaves the recipe's own; a graph network has that
+    result for its encoder. The result `drawn` draws the negatives that are from "model"; where there is none
+    yet, as in a rehearsal, BM25 draws all. `scratch` puts a small encoder with random weights in the place of
+    the recipe's.
     """
-    few = [] if part.synthetic is None else [f"training.synthetic={part.synthetic}"]
-    recipe = read_recipe(part.recipe, [*sweep.set, *part.set, *few, *changes], scratch=scratch)
+    own = [*sweep.set, *part.set]
+    own += [] if part.synthetic is None else [f"training.synthetic={part.synthetic}"]
+    if part.negatives is not None:
+        changes = [*changes, f"negatives.model={json.dumps(str(drawn))}"]
+    recipe = read_recipe(part.recipe, [*own, *changes], scratch=scratch)
+    if part.negatives is not None and drawn is None:
+        others = {k: v for k, v in recipe.source["negatives"].items() if k != "model"}
+        recipe = parse_recipe(
+            {**recipe.source, "negatives": {**others, "stages": [{"mix": {"bm25": 1.0}}]}}, part.name
+        )
     if base is None:
         return recipe
     model = {k: v for k, v in recipe.source.get("model", {}).items() if k not in ("scratch", "backbone")}
-    return parse_recipe({**recipe.source, "model": {**model, "backbone": str(base)}}, part.name)
+    backbone = base if recipe.system == "graph" else base / MODEL
+    return parse_recipe({**recipe.source, "model": {**model, "backbone": str(backbone)}}, part.name)
 
 
 def refuse_own_questions(recipe: Recipe, *, brought: bool) -> None:
@@ -177,3 +287,10 @@ def learning(task: TrainingTask, questions: Sequence[Question] | None) -> Traini
         )
     learn, dev = (left, marked) if marked else split_dev(left, task.recipe.evaluation.dev, task.seed)
     return replace(task, learn=tuple(learn), dev=tuple(dev))
+
+
+def without_asked(task: TrainingTask) -> TrainingTask:
+    """Return the task without questions to learn from, or to look at, that are asked word for word."""
+    barred = keys(task.held)
+    learn, dev = (tuple(q for q in part if key(q) not in barred) for part in (task.learn, task.dev))
+    return replace(task, learn=learn, dev=dev)

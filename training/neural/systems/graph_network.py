@@ -138,6 +138,12 @@ class GraphNetwork(NeuralSystem):
         save_model(self.module, str(folder / _WEIGHTS))
         (folder / _ABOUT).write_text(json.dumps(about, ensure_ascii=False) + "\n", encoding="utf-8")
 
+    def to(self, device: str | None) -> None:
+        """Lay the network and a trained encoder on a device, as the base class says."""
+        super().to(device)
+        if isinstance(self.encoder, TextVectors):  # it reads the whole law: hours on a processor
+            self.encoder.system.to(device)
+
     def over(self, corpus: Corpus) -> _Law:
         """Return the graph of a corpus with the encoder's vectors; the last one stays at hand."""
         import torch
