@@ -23,7 +23,7 @@ from tests.fakes.law.corpus import FIT, edition, first, install
 from tests.paths import ROOT
 
 WORKER = ROOT / "tests" / "fakes" / "law" / "killed_worker.py"
-KILLS = 40  # `python -m tests.faults` adds others, by chance
+KILLS = 16  # at moments drawn anew in each run; `python -m tests.faults` adds others
 EVERY = 4  # steps of a build and of an update, which have many; the first by chance, so that runs reach all
 PAUSE = 0.002  # seconds at each step on the disk, so that a moment by chance can fall between any two
 
@@ -247,7 +247,9 @@ def test_rollback_killed_before_each_of_its_steps(home: Path, worker: Worker) ->
 @pytest.mark.slow
 def test_whatever_is_killed_at_any_moment(home: Path, worker: Worker, tmp_path: Path) -> None:
     install(edition(0), settings=FIT)
-    chance, now = random.Random(13), edition(0).sha256
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")  # noqa: T201  which a failure shows
+    chance, now = random.Random(seed), edition(0).sha256
     killed = dict.fromkeys(("update", "rollback", "build", "import"), 0)
     longest = dict.fromkeys(killed, 0.5)  # seconds of a command that was left alone
     for n in range(1, 10 * KILLS):
@@ -273,7 +275,7 @@ def test_whatever_is_killed_at_any_moment(home: Path, worker: Worker, tmp_path: 
             agreed({now, wanted})
         assert main(list(command)) == 0  # the same again succeeds
         now = agreed({wanted})
-        if sum(killed.values()) >= KILLS:
+        if sum(killed.values()) >= KILLS and all(killed.values()):
             break
     assert sum(killed.values()) >= KILLS
     assert all(killed.values())

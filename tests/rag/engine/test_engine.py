@@ -337,7 +337,7 @@ PIECES = (
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=3 * settings().max_examples)
 @given(
     question=st.text() | st.lists(st.sampled_from(PIECES)).map(" ".join),
     k=st.integers(-2, 12),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from rag.engine.explain import MAX_QUESTIONS
 from rag.engine.result import Explanation, Mode, Result
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
-from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.bm25 import BM25, BM25Settings, Variant
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.term_counts import PRECEDING_FIELD, FieldCounts, count
 from rag.text.analysers import analyser
@@ -90,15 +92,18 @@ def of(engine: Engine, question: str, mode: Mode = "hybrid") -> tuple[Result, di
     return result, {e.article_id: e for e in told}
 
 
-@pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
-@pytest.mark.parametrize("weights", [dict.fromkeys(UNEVEN, 1.0), UNEVEN])
+@cache  # for all examples of a test
+def searching_by(variant: Variant, *, even: bool) -> Engine:
+    weights = dict.fromkeys(UNEVEN, 1.0) if even else UNEVEN
+    return build(BM25Settings(variant=variant, weights=weights))
+
+
+@pytest.mark.parametrize("variant", get_args(Variant))
+@pytest.mark.parametrize("even", [True, False])
 @settings(deadline=None, max_examples=25)
 @given(question=QUESTIONS)
-def test_words_add_up_to_bm25_and_fields_to_words(
-    variant: str, weights: dict[str, float], question: str
-) -> None:
-    chosen = BM25Settings(variant=variant, weights=weights)  # type: ignore[arg-type]
-    engine = build(chosen)
+def test_words_add_up_to_bm25_and_fields_to_words(variant: Variant, even: bool, question: str) -> None:
+    engine = searching_by(variant, even=even)
     keyword = engine.searcher.keyword
     assert isinstance(keyword, BM25)
     result, told = of(engine, question)
@@ -109,10 +114,10 @@ def test_words_add_up_to_bm25_and_fields_to_words(
         assert explanation.bm25 == pytest.approx(scores[article_id], rel=1e-6, abs=1e-9)
         for word in explanation.words:
             assert math.fsum(word.fields.values()) == pytest.approx(word.share, rel=1e-6)
-            assert set(word.fields) <= {name for name, weight in weights.items() if weight}
+            assert set(word.fields) <= {name for name, weight in UNEVEN.items() if weight or even}
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=2 * settings().max_examples)
 @given(question=QUESTIONS)
 def test_meaning_adds_up_to_the_cosine_and_ranks_to_the_fused_score(question: str) -> None:
     result, told = of(ENGINE, question)
@@ -128,13 +133,22 @@ def test_meaning_adds_up_to_the_cosine_and_ranks_to_the_fused_score(question: st
             assert alone[shown.article.id].cosine == pytest.approx(shown.score, abs=1e-5)  # rank() rounds
 
 
-@pytest.mark.slow
-@settings(deadline=None, max_examples=100)
-@given(question=QUESTIONS)
-def test_what_the_article_before_lends_is_told_apart_and_adds_up(question: str) -> None:
+@cache
+def lending() -> Engine:
+    """An engine in which an article lends its terms to the next."""
     fields = count(ARTICLES, CUT)
     keyword = BM25.build(fields, BM25Settings(), Mask(ARTICLES), CUT, lambda: np.array([0, 0, 1, 1, 1]))
-    result, told = of(engine_of(ARTICLES, CUT, keyword, None), question)
+    return engine_of(ARTICLES, CUT, keyword, None)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=2 * settings().max_examples)
+@given(question=QUESTIONS)
+def test_what_the_article_before_lends_is_told_apart_and_adds_up(question: str) -> None:
+    engine = lending()
+    keyword = engine.searcher.keyword
+    assert isinstance(keyword, BM25)
+    result, told = of(engine, question)
     scores = dict(zip(keyword.order.ids, keyword.scores(result.question).tolist(), strict=True))
     lent = {
         word.term: set(word.fields)
@@ -148,10 +162,7 @@ def test_what_the_article_before_lends_is_told_apart_and_adds_up(question: str) 
 
 
 def test_what_the_article_before_lends_by_hand() -> None:
-    keyword = BM25.build(
-        count(ARTICLES, CUT), BM25Settings(), Mask(ARTICLES), CUT, lambda: np.array([0, 0, 1, 1, 1])
-    )
-    _, told = of(engine_of(ARTICLES, CUT, keyword, None), "planter des branches, payer un dommage")
+    _, told = of(lending(), "planter des branches, payer un dommage")
     assert {word.word: set(word.fields) for word in told["b"].words} == {
         "branches": {"text"},
         "planter": {PRECEDING_FIELD},

@@ -36,22 +36,25 @@ def test_every_method_is_there() -> None:
     assert set(SCALES) < set(METHODS)
 
 
+# Drawing lists takes many times as long as fusing them: each example is held against every method.
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
 @given(systems=lists(2, 2), weights=st.lists(st.sampled_from([0.0, 0.05, 0.7, 2.0]), min_size=2, max_size=2))
-def test_a_name_gives_the_function(method: str, systems: list[Ranking], weights: list[float]) -> None:
-    function = FUNCTIONS[method]
-    assert FusionSettings(method).fuse(PAIR, BOTH)(systems, 20) == function(systems, 20)
-    settings = FusionSettings(method, {"b": weights[1], "a": weights[0]})  # by name, not by place
-    assert settings.fuse(PAIR, BOTH)(systems, 20) == partial(function, weights=weights)(systems, 20)
+def test_a_name_gives_the_function(systems: list[Ranking], weights: list[float]) -> None:
+    for method in METHODS:
+        function = FUNCTIONS[method]
+        assert FusionSettings(method).fuse(PAIR, BOTH)(systems, 20) == function(systems, 20), method
+        settings = FusionSettings(method, {"b": weights[1], "a": weights[0]})  # by name, not by place
+        weighted = partial(function, weights=weights)(systems, 20)
+        assert settings.fuse(PAIR, BOTH)(systems, 20) == weighted, method
 
 
-@pytest.mark.parametrize("method", SCALES)
 @given(systems=lists(2, 2))
-def test_a_scale_with_weights_is_its_fusion(method: str, systems: list[Ranking]) -> None:
-    share, decimals = scale(method, of=PAIR, distributions=BOTH)
-    tuned = normalised(systems, 20, by=share, weights=(0.25, 0.75), decimals=decimals)
-    assert tuned == FusionSettings(method, {"a": 0.25, "b": 0.75}).fuse(PAIR, BOTH)(systems, 20)
+def test_a_scale_with_weights_is_its_fusion(systems: list[Ranking]) -> None:
+    for method in SCALES:
+        share, decimals = scale(method, of=PAIR, distributions=BOTH)
+        tuned = normalised(systems, 20, by=share, weights=(0.25, 0.75), decimals=decimals)
+        by_name = FusionSettings(method, {"a": 0.25, "b": 0.75})
+        assert tuned == by_name.fuse(PAIR, BOTH)(systems, 20), method
 
 
 def test_the_default_is_the_hybrid_s() -> None:
@@ -61,15 +64,15 @@ def test_the_default_is_the_hybrid_s() -> None:
     assert damped.keywords == {"c": DAMPING}  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("method", sorted(set(METHODS) - {"comb-mnz", "z-score"}))
 @given(systems=lists(2, 2))
-def test_what_each_list_adds_makes_the_score(method: str, systems: list[Ranking]) -> None:
-    chosen = FusionSettings(method, {"a": 0.5, "b": 2.0})
-    fused = chosen.fuse(PAIR, BOTH)(systems, 99)
-    shares = chosen.shares(dict(zip(PAIR, systems, strict=True)), [h.article_id for h in fused], BOTH)
-    assert list(shares) == [hit.article_id for hit in fused]
-    for hit in fused:
-        assert sum(shares[hit.article_id].values()) == pytest.approx(hit.score, abs=6e-6)
+def test_what_each_list_adds_makes_the_score(systems: list[Ranking]) -> None:
+    for method in sorted(set(METHODS) - {"comb-mnz", "z-score"}):
+        chosen = FusionSettings(method, {"a": 0.5, "b": 2.0})
+        fused = chosen.fuse(PAIR, BOTH)(systems, 99)
+        shares = chosen.shares(dict(zip(PAIR, systems, strict=True)), [h.article_id for h in fused], BOTH)
+        assert list(shares) == [hit.article_id for hit in fused], method
+        for hit in fused:
+            assert sum(shares[hit.article_id].values()) == pytest.approx(hit.score, abs=6e-6), method
 
 
 def test_what_a_rank_adds() -> None:
