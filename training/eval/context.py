@@ -84,6 +84,8 @@ class Extra:
     make: Callable[[BenchLike, FoldContext, System], Retriever]
     parts: tuple[str, ...] = ()  # the systems that it asks
     model: str | None = None  # of the hub, ID@COMMIT
+    # what it is made of, besides the law and the questions: manifests, a file, how a model is read
+    made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
@@ -155,7 +156,10 @@ def _reranked(first: str, by: RerankMethod) -> Extra:
 
 
 def _of_model(models: Models, name: str) -> Extra:
-    return Extra(lambda bench, context, system: models.retriever(name, bench.corpus, context.learn))
+    made_of = tuple(json.dumps(trained.manifest, sort_keys=True) for trained in models.found[name])
+    return Extra(
+        lambda bench, context, system: models.retriever(name, bench.corpus, context.learn), made_of=made_of
+    )
 
 
 def _by_trained(models: Models, name: str, depth: int | None) -> RerankMethod:

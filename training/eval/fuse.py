@@ -223,21 +223,20 @@ def _facts(
     learnt: Sequence[Sequence[Question]],
     bench: Bench,
 ) -> dict[str, Any]:
-    """Return what a system's rankings follow from."""
+    """Return what a system's rankings follow from; nothing of the others, so that one more asks none anew."""
     facts: dict[str, Any] = {"system": name, "corpus": bench.corpus.sha256, "seed": parsed.seed}
-    facts |= {"analyser": bench.analyser().id, "settings": repr(BenchSettings())}
     facts["asked"] = [[*(q.id for q in part), digest(part)] for part in asked_in]
+    brought = bench.more.get(name)
     if name not in UNTRAINED:
         facts["learnt"] = [digest(part) for part in learnt]
+    if brought is not None:
+        return facts | {"made of": brought.made_of}
+    facts |= {"analyser": bench.analyser().id, "settings": repr(BenchSettings())}
     if name not in ("bm25", "tfidf", "ql"):
         facts["fit"] = [parsed.fits, sorted(parsed.lent)]
-    files = [Path(typed.rpartition("=")[2]) for typed in parsed.trained] if name in bench.more else []
-    manifests = [path for folder in files for path in sorted(folder.rglob(MANIFEST))]
-    if parsed.corpus is None:
-        manifests.append(paths.builtin() / MANIFEST)
-    facts["models"] = [path.read_text(encoding="utf-8") for path in manifests if path.is_file()]
-    if name in bench.more:
-        facts["brought"] = [bench.more[name].model, list(map(str, parsed.vectors)), parsed.pooling]
+    shipped = paths.builtin() / MANIFEST
+    if parsed.corpus is None and shipped.is_file():
+        facts["shipped"] = shipped.read_text(encoding="utf-8")
     return facts
 
 

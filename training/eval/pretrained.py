@@ -48,15 +48,17 @@ def zero_shot(
     made: dict[str, Extra] = {}
     pairs: dict[str, RerankMethod] = {}
 
-    def add(name: str, make: Callable[[BenchLike], Retriever], model: str | None = None) -> None:
+    def add(
+        name: str, make: Callable[[BenchLike], Retriever], made_of: str, model: str | None = None
+    ) -> None:
         if name in made:
             raise BadInput(f"{name} was given twice, or two files bear this name: rename one")
         once = cache(make)  # it learns from no question: the same in every fold
-        made[name] = Extra(lambda bench, context, system: once(bench), model=model)
+        made[name] = Extra(lambda bench, context, system: once(bench), model=model, made_of=(made_of,))
 
     for path in parsed.vectors:
         file = open_vectors(path)
-        add(_system_name("vectors:", file.name), partial(_vectors, file, questions, say))
+        add(_system_name("vectors:", file.name), partial(_vectors, file, questions, say), str(path))
     for typed in parsed.encoder:
         recipe = model_recipes.find_recipe(typed)
         if recipe.kind != "cross-encoder":  # which knows no pooling
@@ -72,7 +74,7 @@ def zero_shot(
         model = f"{recipe.model}@{commit}" if commit else None
         name = _system_name(ENCODER, PurePath(recipe.name).name)
         if recipe.kind != "cross-encoder":
-            add(name, partial(_MAKERS[recipe.kind], recipe, parsed), model)
+            add(name, partial(_MAKERS[recipe.kind], recipe, parsed), repr(recipe), model)
         elif name in pairs:
             raise BadInput(f"{name} was given twice, or two folders bear this name: rename one")
         else:

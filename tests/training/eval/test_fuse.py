@@ -12,10 +12,13 @@ import pytest
 from indexes.corpus.corpus import write
 from rag.fusion.normalisation import ScoreDistribution
 from rag.types import ArticleOrder, Question, Ranking, no_progress
-from tests.fakes.ranking.benchmark import CORPUS
+from tests.fakes.models import neural, vector_files
+from tests.fakes.ranking.benchmark import CORPUS, TOPICS
 from training.eval.__main__ import main
 from training.eval.fuse import fused
 from training.fusion.archive import Archive, Pairs, SystemOutput
+from training.neural.data.task import Data, tasks
+from training.neural.run import run as train
 from training.tables.fusion import found_alone, regions, study_counts, study_table
 
 IDS = ["a", "b", "c", "d", *(f"{kind}{n}" for kind in "xyz" for n in range(10, 30))]
@@ -131,6 +134,50 @@ def test_rankings_are_asked_once(corpus: Path, tmp_path: Path, capsys: pytest.Ca
     capsys.readouterr()
     assert run(*command) == 2
     assert "remove it, and it is asked anew" in capsys.readouterr().err
+
+
+def times(kept: Path) -> dict[str, int]:
+    """When each file of rankings was written, by its name without the hash."""
+    return {path.name.rpartition("-")[0]: path.stat().st_mtime_ns for path in kept.iterdir()}
+
+
+def test_one_more_system_asks_no_other_anew(corpus: Path, tmp_path: Path) -> None:
+    words = {w: [float(n == i) for i in range(len(TOPICS))] for n, t in enumerate(TOPICS) for w in t.split()}
+    one, two = (vector_files.binary(tmp_path / f"{name}.bin", words) for name in ("one", "two"))
+    kept = tmp_path / "kept"
+    command = ["--corpus", corpus, "--rankings", kept, "--systems", "bm25", "vectors:one"]
+    assert run(*command, "--vectors", one) == 0
+    before = times(kept)
+    assert set(before) == {"bm25", "vectors-one"}
+    assert run(*command, "vectors:two", "--vectors", one, two) == 0
+    assert len(list(kept.iterdir())) == 3
+    assert times(kept) == before | {"vectors-two": times(kept)["vectors-two"]}
+    (tmp_path / "elsewhere").mkdir()
+    assert run(*command, "--vectors", vector_files.binary(tmp_path / "elsewhere" / "one.bin", words)) == 0
+    assert len(list(kept.iterdir())) == 4  # of another file under the same name
+
+
+@pytest.mark.slow
+@pytest.mark.models
+def test_one_more_trained_model_asks_no_other_anew(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    corpus = write(neural.LAYLAW, tmp_path / "law")
+    data = Data(neural.LAYLAW, neural.ASKED)
+    [one, two, other] = tasks(neural.recipe(), data, folds=3, only="0", seeds=(1, 2, 3))
+    for task, name in ((one, "one"), (two, "two"), (other, "other")):
+        train(task, neural.order_of(tmp_path / name), neural.here())
+    kept = tmp_path / "kept"
+    command = ["--corpus", corpus, "--folds", 3, "--only-fold", 0, "--device", "cpu", "--rankings", kept]
+    systems = ["--systems", "bm25", "model:one"]
+    trained = [["--trained", f"{name}={tmp_path / name}"] for name in ("one", "two")]
+    assert run(*command, *trained[0], *systems) == 0
+    before = times(kept)
+    assert set(before) == {"bm25", "model-one"}
+    assert run(*command, *trained[0], *trained[1], *systems, "model:two") == 0
+    assert len(list(kept.iterdir())) == 3
+    assert times(kept) == before | {"model-two": times(kept)["model-two"]}
+    assert run(*command, "--trained", f"one={tmp_path / 'other'}", *systems) == 0
+    assert len(list(kept.iterdir())) == 4  # another model under the same name
 
 
 def test_what_learns_is_asked_fold_by_fold(
