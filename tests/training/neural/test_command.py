@@ -121,6 +121,7 @@ LEARNT_OTHERWISE = {
     "bsard-dsr": 36 + 5 * 40,
     "bsard-g-dsr": 36 + 5 * 40,
     "bsard-gir": 36 + 5 * 40,
+    "bsard-monobert": 36,  # the same four are dev questions
     "stard-dense-gpt4": 36,  # one written question an article of forty, four of them dev
     "stard-dense-cail": 72,  # all eighty, but for eight
 }
