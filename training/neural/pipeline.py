@@ -27,7 +27,7 @@ from training.eval.system_names import MODEL, TUNED, by_graph, excluded_features
 from training.eval.workbench import Bench
 from training.fusion.inner_folds import LEAST
 from training.fusion.learned import TO_LEARN_FROM
-from training.neural.data.seen_questions import digest, key
+from training.neural.data.seen_questions import digest, key, keys, read
 from training.neural.data.task import TrainingTask
 from training.neural.recipe.settings import PAIRS, Recipe
 from training.neural.recipe.sweep import SYSTEMS, Sweep, made_of, rerankings
@@ -113,8 +113,15 @@ class Pipeline:
         Where it is there already it is read. `trained` are results by the name of their training.
 
         Raises:
-            BadInput: what is there is of other models, systems or questions.
+            BadInput: what is there is of other models, systems or questions, or a model knows dev questions.
         """
+        for name, result in trained.items():
+            learnt = keys(self.dev) & read(result)
+            if learnt and any(map(_tuned, self.sweep.systems)):
+                raise BadInput(
+                    f"{name} began with a model that has learnt {len(learnt)} of the {len(self.dev)} dev "
+                    "questions, on which weights of fusions are chosen: begin with another model"
+                )
         folder = parsed.output / SYSTEMS
         identity = self._identity(trained)
         if not folder.exists():

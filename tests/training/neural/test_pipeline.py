@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -173,6 +174,13 @@ def test_weights_are_chosen_on_questions_that_no_training_learnt() -> None:
     ):
         pipeline(tuned, task(range(20), range(20, 29)))
     assert pipeline(("model:a",), task(range(20), range(0))).dev == ()  # without a fusion none is needed
+
+
+def test_a_model_that_began_with_one_that_knows_the_dev_questions_is_refused(tmp_path: Path) -> None:
+    made = pipeline(("tuned:bm25,model:a",), task(range(20), range(20, 40)))
+    seen_questions.write(tmp_path, ASKED[:20], earlier=seen_questions.keys(ASKED[38:40]))
+    with pytest.raises(BadInput, match="a began with a model that has learnt 2 of the 20 dev questions"):
+        made.ask({"a": tmp_path}, argparse.Namespace(), "command")
 
 
 def test_what_could_not_be_asked_after_the_trainings_is_refused_before() -> None:

@@ -72,7 +72,7 @@ def read_data(
     """Read the corpus and the questions that a training is given, and what else its recipe learns from.
 
     Without a path it is the corpus that ships, with its test questions; without a file of questions, the
-    corpus's own. A path that is not there may be the name of a data set, which is fetched from the hub once.
+    corpus's own. A path that is not there may be the name of a data set, which is fetched from the hub.
     Options are of the source, such as "splits=train,synthetic". Raises BadInput where they cannot be read,
     FetchError where the hub does not give them.
     """
