@@ -97,7 +97,7 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
         plan = users.UserPlan(parsed.users, parsed.seconds, parsed.stays, parsed.seed, parsed.patience)
         off = load.LIMITS
         with (
-            faults.revised(parsed.index, corpus) if parsed.faults else nullcontext() as law,
+            faults.law_revision(parsed.index, corpus) if parsed.faults else nullcontext() as law,
             served(parsed.index, "page", off) as page,
             served(parsed.index, "api", off) as api,
         ):

@@ -70,7 +70,7 @@ class Event:
 
 
 @contextmanager
-def revised(name: str | None, corpus: Corpus) -> Iterator[LawRevision]:
+def law_revision(name: str | None, corpus: Corpus) -> Iterator[LawRevision]:
     """Copy the index of an installed law and write new law beside it, until the block ends.
 
     Raises:
@@ -142,7 +142,7 @@ async def _command(law: LawRevision, what: str) -> None:
         raise PandectError(f"python {' '.join(command)} brought no other version into use: {told}")
 
 
-def errors_by_event(errors: Sequence[Failure], events: Sequence[Event], target: Kind) -> dict[str, Any]:
+def errors_until_ready(errors: Sequence[Failure], events: Sequence[Event], target: Kind) -> dict[str, Any]:
     """Return the errors of what was under way between a signal and the next ready, and the others."""
     windows = [(event.begun, event.ready) for event in events if event.target == target]
     within, others = Counter[str](), Counter[str]()
@@ -180,7 +180,7 @@ def summary(
         made["ended_after_s"] = round(event.ended - event.begun, 1)
         if event.target != "law":
             made |= {"ready_after_s": round(event.ready - event.begun, 1), "killed": event.killed}
-            made["errors"] = errors_by_event(errors[event.target], [event], event.target)[
+            made["errors"] = errors_until_ready(errors[event.target], [event], event.target)[
                 "errors_until_ready"
             ]
         told.append(made)

@@ -120,7 +120,7 @@ def measure(
     if law is not None:
         kinds: tuple[tuple[Kind, UserLog | ClientLog], ...] = (("page", people), ("api", programs))
         for kind, log in kinds:
-            found[kind] |= faults.errors_by_event(log.errors, events, kind)
+            found[kind] |= faults.errors_until_ready(log.errors, events, kind)
             found[kind]["memory"] |= dict.fromkeys(("slope_mib_a_minute", "interval_95"))  # of no one process
         found["api"]["answers_of_no_law"] = programs.versions.pop("", Counter())["mixed"]
         errors = {kind: log.errors for kind, log in kinds}

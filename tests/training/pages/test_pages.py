@@ -17,7 +17,7 @@ from tests.fakes.pages.browser import CHROMIUM
 from tests.paths import ROOT
 from training.pages import faults, length, load
 from training.pages.__main__ import main
-from training.pages.faults import MARK, Event, LawRevision, revised
+from training.pages.faults import MARK, Event, LawRevision, law_revision
 from training.pages.serving import RunningServer, served
 from training.pages.users import Failure, UserLog, UserPlan, measure, memory, summary, times
 from training.pages.visitor import Visitor, VisitorRun
@@ -171,10 +171,10 @@ def test_errors_are_expected_from_a_signal_until_the_server_is_ready_again() -> 
         Failure("after", 60.1, 61.0),
         Failure("of the other", 71.0, 72.0),
     ]
-    found = faults.errors_by_event(errors, events, "page")
+    found = faults.errors_until_ready(errors, events, "page")
     assert set(found["errors_until_ready"]) == {"refused", "lost while somebody read", "asked before"}
     assert set(found["errors_at_other_times"]) == {"before", "after", "of the other"}
-    assert set(faults.errors_by_event(errors, events, "api")["errors_until_ready"]) == {"of the other"}
+    assert set(faults.errors_until_ready(errors, events, "api")["errors_until_ready"]) == {"of the other"}
 
 
 def test_one_request_that_is_lost_or_of_two_versions_fails_the_whole() -> None:
@@ -204,7 +204,7 @@ def test_one_request_that_is_lost_or_of_two_versions_fails_the_whole() -> None:
 
 @pytest.mark.parametrize("index", [None, "builtin", "./a-folder"])
 def test_only_an_installed_law_is_updated_under_load(index: str | None) -> None:
-    with pytest.raises(BadInput, match="expected the name of an installed law"), revised(index, VILLAGE):
+    with pytest.raises(BadInput, match="expected the name of an installed law"), law_revision(index, VILLAGE):
         pass
 
 
