@@ -27,11 +27,11 @@ from training.eval.system_names import MODEL, TUNED, by_graph, excluded_features
 from training.eval.workbench import Bench
 from training.fusion.inner_folds import LEAST
 from training.fusion.learned import TO_LEARN_FROM
-from training.neural.data.seen_questions import digest, key, keys, read
+from training.neural.data.seen_questions import digest, key, keys
 from training.neural.data.task import TrainingTask
 from training.neural.recipe.settings import PAIRS, Recipe
 from training.neural.recipe.sweep import SYSTEMS, Sweep, made_of, rerankings
-from training.neural.result import MANIFEST
+from training.neural.result import MANIFEST, fitted_questions
 
 _IDENTITY = "asked_of"  # of metrics.json there
 
@@ -116,7 +116,7 @@ class Pipeline:
             BadInput: what is there is of other models, systems or questions, or a model knows dev questions.
         """
         for name, result in trained.items():
-            learnt = keys(self.dev) & read(result)
+            learnt = keys(self.dev) & fitted_questions(result)
             if learnt and any(map(_tuned, self.sweep.systems)):
                 raise BadInput(
                     f"{name} began with a model that has learnt {len(learnt)} of the {len(self.dev)} dev "

@@ -35,6 +35,7 @@ MANIFEST, MODEL, METRICS, RECIPE, CARD, LOG = (
     "manifest.json", "model", "metrics.json", "recipe.json", "modelcard.md", "log.jsonl"
 )  # fmt: skip
 FORMAT = 1
+DEV_ONLY = "dev_only"  # hashes of the learnt questions that a model was chosen by and not fitted to
 LIBRARIES = (
     "pandect", "torch", "transformers", "sentence-transformers", "peft", "tokenizers", "numpy", "faiss-cpu"
 )  # fmt: skip
@@ -77,12 +78,13 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
     Raises BadInput where the folder is there already or cannot be made.
     """
     task, recipe = outcome.task, outcome.task.recipe
-    hashes, inherited = _initial_model(task, system)
+    earlier, earlier_dev, inherited = _initial_model(task, system)
+    fitted = learnt.keys(task.learn) | (earlier - earlier_dev)
     sources = [*(provenance(card) for card in outcome.cards), *inherited]
     reported = {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
     with appearing(folder) as part:
         system.save(part / MODEL)
-        learnt.write(part, [*task.learn, *task.dev], hashes)
+        learnt.write(part, [*task.learn, *task.dev], earlier)
         _dump(part / RECIPE, dict(recipe.source))
         _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **reported})
         _dump(part / VALUES, outcome.values)
@@ -104,6 +106,7 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
             "fold": task.fold,
             "data": _data(task),
             "learnt_from": sources,
+            DEV_ONLY: sorted((learnt.keys(task.dev) | earlier_dev) - fitted),
             "libraries": _libraries(),
         }
         _dump(part / MANIFEST, {**manifest, **reported, "files": files})
@@ -115,15 +118,25 @@ def _dump(path: Path, record: Mapping[str, object]) -> None:
 
 def _initial_model(
     task: TrainingTask, system: NeuralSystem
-) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
-    """Return the hashes of questions and the sources that a model inherits from the result it began with."""
+) -> tuple[frozenset[str], frozenset[str], list[Mapping[str, Any]]]:
+    """Return what a model inherits: hashes of questions, those of them seen as dev only, and the sources."""
     backbone = task.recipe.model.backbone
     folder = system.began_with or Path(backbone or "").parent
     started = system.began_with is not None or Path(backbone or "").name == MODEL
     if not started or not (folder / MANIFEST).is_file():
-        return frozenset(), []
+        return frozenset(), frozenset(), []
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return learnt.read(folder), list(manifest["learnt_from"])
+    return learnt.read(folder), frozenset(manifest.get(DEV_ONLY, ())), list(manifest["learnt_from"])
+
+
+def fitted_questions(folder: Path) -> frozenset[str]:
+    """Return the hashes of the questions that a result, or one it began with, was fitted to.
+
+    Those that it was only chosen by (dev) are not among them, unless the result is of a version that did not
+    tell them apart.
+    """
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return learnt.read(folder) - frozenset(manifest.get(DEV_ONLY, ()))
 
 
 def _data(task: TrainingTask) -> dict[str, object]:

@@ -34,7 +34,7 @@ from training.neural.recipe.sweep import (
     training_recipe,
     without_asked,
 )
-from training.neural.result import open_result
+from training.neural.result import DEV_ONLY, MANIFEST, fitted_questions, open_result
 from training.neural.systems.biencoder import TextVectors
 from training.neural.systems.graph_network import GraphNetwork
 from training.tables.neural import systems_table
@@ -178,7 +178,10 @@ def test_weights_are_chosen_on_questions_that_no_training_learnt() -> None:
 
 def test_a_model_that_began_with_one_that_knows_the_dev_questions_is_refused(tmp_path: Path) -> None:
     made = pipeline(("tuned:bm25,model:a",), task(range(20), range(20, 40)))
-    seen_questions.write(tmp_path, ASKED[:20], earlier=seen_questions.keys(ASKED[38:40]))
+    seen_questions.write(tmp_path, ASKED[:40])  # all of which it was fitted to or, as to dev, chosen by
+    chosen_by = sorted(seen_questions.keys(ASKED[20:38]))
+    (tmp_path / MANIFEST).write_text(json.dumps({DEV_ONLY: chosen_by}), encoding="utf-8")
+    assert fitted_questions(tmp_path) == seen_questions.keys([*ASKED[:20], *ASKED[38:40]])
     with pytest.raises(BadInput, match="a began with a model that has learnt 2 of the 20 dev questions"):
         made.ask({"a": tmp_path}, argparse.Namespace(), "command")
 
@@ -309,6 +312,8 @@ class TestWhole:
         learnt = {name: seen_questions.read(out / name) for name in ("dar", "gir", "reranker")}
         assert all(known and not known & asked for known in learnt.values())
         assert learnt["dar"] <= learnt["gir"]
+        for name, known in learnt.items():  # the dev questions chose the model, and it was fitted to none
+            assert len(known - fitted_questions(out / name)) == 12
         kept = out / "gir" / "model" / "encoder" / "manifest.json"
         assert kept.read_bytes() == (out / "dar" / "manifest.json").read_bytes()
         reranker = json.loads((out / "reranker" / "recipe.json").read_text(encoding="utf-8"))
