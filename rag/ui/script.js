@@ -291,25 +291,40 @@ if (!window.pandectListens) {
     const place = adds && {card: cards().indexOf(link.closest(".pd-card")), top: link.getBoundingClientRect().top};
     history.pushState({}, "", link.href);
     window.dispatchEvent(new PopStateEvent("popstate", {state: {}}));
+    let arrived = null;  // where the focus was put
     const watch = new MutationObserver(() => {
+      // a page is drawn more than once: what is drawn anew takes the focus over from what it replaces, and
+      // what comes above it moves nothing
+      const lost = arrived && !arrived.isConnected && document.activeElement === document.body;
+      if (arrived && !lost) return place && arrived.isConnected && stay(arrived, place.top);
       const heading = document.querySelector("[data-arrive]");
       if (!heading || (seen && heading.dataset.arrive === seen.dataset.arrive)) return;
       const said = place && cards()[place.card]?.querySelector(`[data-added="${CSS.escape(adds)}"]`);
       if (place && !said) return;
-      watch.disconnect();
-      if (said) return stay(said, place.top);
-      heading.focus();
-      heading.scrollIntoView();
+      arrived = said || heading;
+      reveal(arrived);
+      if (said) stay(said, place.top);
+      else if (!lost) heading.scrollIntoView();
     });
     watch.observe(document.body, {childList: true, subtree: true, attributes: true});
-    setTimeout(() => watch.disconnect(), 10000);
+    const done = new AbortController();
+    const end = () => {
+      watch.disconnect();
+      done.abort();
+    };
+    for (const acts of ["pointerdown", "wheel", "touchstart", "keydown"])  // who moves on is not held back
+      document.addEventListener(acts, end, {signal: done.signal, passive: true});
+    setTimeout(end, 10000);
   });
-  const stay = (said, top) => {
+  const reveal = (said) => {
     for (let around = said.closest("details"); around; around = around.parentElement.closest("details"))
       around.open = true;
     said.focus({preventScroll: true});
+  };
+  const stay = (said, top) => {
     const main = document.querySelector("[data-testid=stMain]");
-    main.scrollTop += said.getBoundingClientRect().top - top;
+    const moved = Math.round(said.getBoundingClientRect().top - top);
+    if (moved) main.scrollTop += moved;
   };
   const facts = () => {
     const box = document.querySelector(".st-key-facts textarea");

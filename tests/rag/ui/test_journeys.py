@@ -174,6 +174,7 @@ def test_back_and_forward_lead_from_question_to_question(browser: Browser, fake:
 def test_who_adds_an_article_stays_in_place(browser: Browser, fake: Server) -> None:
     with visit(browser, fake.url) as page:
         ask(page, QUESTION)
+        answered(page, QUESTION)
         card = page.locator(".pd-card").nth(2)
         around = card.locator("details.pd-around")
         around.locator("summary").click()
@@ -186,6 +187,12 @@ def test_who_adds_an_article_stays_in_place(browser: Browser, fake: Server) -> N
         assert added.text_content() == "Déjà dans votre liste"
         assert abs((added.bounding_box() or {})["y"] - top) < 40
         assert page.get_by_text("Vous avez ajouté un article").count() == 1
+        # drawn once more, as a busy page is, it keeps the focus
+        page.evaluate(
+            "document.activeElement.replaceWith(Object.assign("
+            "document.activeElement.cloneNode(true), {id: 'drawn-anew'}))"
+        )
+        page.locator("#drawn-anew:focus").wait_for()
 
 
 def test_a_tab_that_knows_its_place_and_not_its_questions_writes_no_history_without_end(
