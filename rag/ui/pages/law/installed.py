@@ -162,7 +162,10 @@ def _actions(library: OperatorLibrary, law: InstalledLaw, t: Interface, *, runni
             label, key = t("Another version"), f"law-version-of-{law.name}"
             version = st.radio(label, others, label_visibility="collapsed", key=key)
             begin(t("Bring it into use"), Command.ROLL_BACK, version or "")
-    button(t("Remove it"), f"removing-of-{law.name}", _removing, law.name, disabled=running)
+    if library.may_open() and law.name == library.opened():
+        st.html(tag("p", t("To remove it, open another law first."), class_="pd-hint"))
+    else:
+        button(t("Remove it"), f"removing-of-{law.name}", _removing, law.name, disabled=running)
 
 
 def _removing(name: str | None) -> None:

@@ -195,8 +195,16 @@ def test_each_button_begins_its_command() -> None:
 
 
 @pytest.mark.slow
+def test_the_open_law_is_removed_only_where_no_other_can_be_opened() -> None:
+    app = open_law(FakeLibrary())
+    assert "law-removing-of-mare" not in [b.key for b in app.button]
+    assert "open another law first" in body(app).text
+    assert "law-removing-of-neuf" in [b.key for b in app.button]
+
+
+@pytest.mark.slow
 def test_removing_is_asked_twice() -> None:
-    library = FakeLibrary()
+    library = FakeLibrary(kept=False)
     app = press(open_law(library), "law-removing-of-mare")
     assert "until the server is started again" in body(app).text
     press(app, "law-keep")
