@@ -38,7 +38,7 @@ from training.fusion.complementarity import Complementarity, complementarity, to
 from training.fusion.study import MEASURES, Study, configurations, study
 from training.fusion.weight_search import SystemRankings
 from training.neural.data.seen_questions import digest
-from training.neural.result import MANIFEST
+from training.neural.data.task import MANIFEST
 from training.neural.summary import write_json
 from training.tables.fusion import found_alone, regions, study_counts, study_differences, study_table
 

@@ -28,10 +28,10 @@ from training.eval.workbench import Bench
 from training.fusion.inner_folds import LEAST
 from training.fusion.learned import TO_LEARN_FROM
 from training.neural.data.seen_questions import digest, key, keys
-from training.neural.data.task import TrainingTask
+from training.neural.data.task import MANIFEST, TrainingTask
 from training.neural.recipe.settings import PAIRS, Recipe
 from training.neural.recipe.sweep import SYSTEMS, Sweep, made_of, rerankings
-from training.neural.result import MANIFEST, fitted_questions
+from training.neural.result import fitted_questions
 
 _IDENTITY = "asked_of"  # of metrics.json there
 

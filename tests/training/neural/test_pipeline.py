@@ -19,7 +19,7 @@ from tests.fakes.models.neural import ASKED, LAYLAW, NEEDS_TORCH, recipe
 from tests.fakes.models.published import PUBLISHED, bsard
 from training import train
 from training.neural.data import seen_questions
-from training.neural.data.task import TrainingTask
+from training.neural.data.task import MANIFEST, TrainingTask
 from training.neural.pipeline import Pipeline
 from training.neural.recipe.recipe import read_recipe
 from training.neural.recipe.sweep import (
@@ -34,7 +34,7 @@ from training.neural.recipe.sweep import (
     training_recipe,
     without_asked,
 )
-from training.neural.result import DEV_ONLY, MANIFEST, fitted_questions, open_result
+from training.neural.result import DEV_ONLY, fitted_questions, open_result
 from training.neural.systems.biencoder import TextVectors
 from training.neural.systems.graph_network import GraphNetwork
 from training.tables.neural import systems_table

@@ -44,7 +44,7 @@ from training.neural import run as run_
 from training.neural.data import seen_questions
 from training.neural.data.batches import TrainingBatch
 from training.neural.data.negatives import hard_negative_sampler
-from training.neural.data.task import Data, TrainingTask, tasks
+from training.neural.data.task import MANIFEST, Data, TrainingTask, tasks
 from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import LOSSES, Recipe
 from training.neural.run import Order, run
@@ -385,6 +385,22 @@ def test_other_labels_are_other_data(part: str) -> None:
     assert relabelled.identity != task.identity
     moved = replace(task, **{part: (*others, first)})
     assert moved.data_sha256 == task.data_sha256  # the order is none of the data's
+
+
+@pytest.mark.parametrize("named", ["result", "result/model"])
+def test_what_begins_with_a_result_that_was_trained_anew_is_another_training(
+    tmp_path: Path, named: str
+) -> None:
+    def identity() -> str:
+        own = recipe()
+        return task_of(replace(own, model=replace(own.model, backbone=str(tmp_path / named)))).identity
+
+    nothing = identity()
+    (tmp_path / "result" / "model").mkdir(parents=True)
+    (tmp_path / "result" / MANIFEST).write_text("first", encoding="utf-8")
+    first = identity()
+    (tmp_path / "result" / MANIFEST).write_text("again", encoding="utf-8")
+    assert len({nothing, first, identity()}) == 3
 
 
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,9 @@ DEV = frozenset({"dev", "validation"})
 _WITH_SYNTHETIC = {"bsard": "train,test,synthetic", "jurifindit": "train,validation,synthetic"}
 
 
+MANIFEST = "manifest.json"  # of a training's result, with the hash of every file
+
+
 @dataclass(frozen=True)
 class Data:
     """A corpus and its questions."""
@@ -61,9 +64,23 @@ class TrainingTask:
 
     @cached_property
     def identity(self) -> str:
-        """Hash of recipe, seed and data: whatever the weights, and the measures of them, follow from."""
+        """Hash of recipe, seed and data: whatever the weights, and the measures of them, follow from.
+
+        The results that a recipe names, to begin with or to draw negatives by, count with what they hold: the
+        same folder may have been trained anew.
+        """
         parts = [dict(self.recipe.source), self.seed, self.data_sha256]
+        named = (self.recipe.model.backbone, self.recipe.negatives.model)
+        parts += [found for name in named if name is not None and (found := _result_sha256(Path(name)))]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _result_sha256(place: Path) -> str | None:
+    """Return the hash of the result that a folder is, or is the model of; None where it is none."""
+    for folder in (place, place.parent):
+        if (folder / MANIFEST).is_file():
+            return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    return None
 
 
 def read_data(
