@@ -12,7 +12,7 @@ import json
 import lzma
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +50,7 @@ class Example:
     """A text, the class of its file, whether it is a situation of that class, and who wrote it."""
 
     text: str
-    danger: str  # "" for an ordinary question
+    danger: str  # "" of an ordinary question
     is_case: bool
     writer: str
     language: str = "fr"
@@ -188,21 +188,23 @@ class Threshold:
     rules_alone: tuple[float, float]
 
 
-def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) -> Threshold:
+def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools, *, french: bool) -> Threshold:
     """Return from which scores a class is raised and named: above most near misses and ordinary questions.
 
-    French alone is looked at, and not the first writer's cases: the rules were written over them.
+    French alone is looked at, or all other languages, and not the first writer's cases: the rules were
+    written over them.
     """
-    law = np.array([not each.danger for each in of])
-    french = np.array([each.danger == danger and each.language == "fr" for each in of])
+    spoken = np.array([(each.language == "fr") == french for each in of])
+    law = np.array([not each.danger for each in of]) & spoken
+    own = np.array([each.danger == danger for each in of]) & spoken
     case, writer = np.array([each.is_case for each in of]), np.array([each.writer for each in of])
-    names = sorted({*writer[french]} - {"first"})
+    names = sorted({*writer[own]} - {"first"})
 
     def rates(told: Bools) -> tuple[float, float]:
         recall, alarms = (
             float(
                 np.mean(
-                    [told[part].mean() for name in names if (part := french & kind & (writer == name)).any()]
+                    [told[part].mean() for name in names if (part := own & kind & (writer == name)).any()]
                 )
             )
             for kind in (case, ~case)
@@ -212,7 +214,7 @@ def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) 
     def lowest(alarms: float, ordinary: float) -> float:
         for score in TRIED:
             more = (scores >= score) & ~ruled
-            if rates(more)[1] <= alarms and more[law].mean() <= ordinary:
+            if rates(more)[1] <= alarms and (not law.any() or more[law].mean() <= ordinary):
                 break
         return float(score)
 
@@ -220,6 +222,39 @@ def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools) 
     hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS))
     return Threshold(
         raises, hints, rates((scores >= raises) | ruled), rates((scores >= hints) | ruled), rates(ruled)
+    )
+
+
+def choose(
+    of: Sequence[Example], scores: Floats, ruled: Sequence[Mapping[str, bool]]
+) -> tuple[Floats, list[list[Threshold]]]:
+    """Return the network's share, (2, classes), and the thresholds of other languages and of French.
+
+    `scores` are those of `cross_validate`, `ruled` what the rules say of each text. A class has the network
+    where more is found with it.
+    """
+    share = np.zeros((2, len(CLASSES)), np.float32)
+    chosen: list[list[Threshold]] = [[], []]
+    for french, of_language in enumerate(chosen):
+        for at, name in enumerate(CLASSES):
+            raised = np.array([bool(told.get(name)) for told in ruled])
+            alone, mixed = (threshold(of, name, s[:, at], raised, french=bool(french)) for s in scores)
+            if mixed.with_rules[0] > alone.with_rules[0]:
+                share[french, at] = SHARE
+            of_language.append(mixed if share[french, at] else alone)
+            language = "French" if french else "others"
+            sys.stdout.write(f"{language} {name:12} {_told(of_language[-1], alone)}\n")
+    return share, chosen
+
+
+def _told(chosen: Threshold, alone: Threshold) -> str:
+    now, named, former, before = (
+        f"found {found:.0%}, false {false:.0%}"
+        for found, false in (chosen.with_rules, chosen.with_hints, alone.with_rules, chosen.rules_alone)
+    )
+    return (
+        f"{now} of writers left out, from {chosen.raises:+.2f}; or named {named}, from {chosen.hints:+.2f}; "
+        f"without the network {former}; rules alone {before}"
     )
 
 
@@ -245,33 +280,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     labels = np.array([[each.danger == name and each.is_case for name in CLASSES] for each in of])
     writers = [each.writer for each in of]
     scores = cross_validate(grams.rows, read, vocabulary.vectors, labels, writers, parsed.seed)
+    drawn = [each.danger == "" and each.language == "fr" for each in of]  # raise none: so they were drawn
     with ProcessPoolExecutor(2) as pool:
-        dangers = [
-            each.text for each in of if each.danger
-        ]  # the questions raise none, for so they were drawn
-        ruled = [*pool.map(rule_classes, dangers, chunksize=200), *({} for _ in of[len(dangers) :])]
-    found = [
-        [
-            threshold(of, name, each[:, at], np.array([bool(told.get(name)) for told in ruled]))
-            for at, name in enumerate(CLASSES)
-        ]
-        for each in scores
-    ]
-    share = np.zeros(len(CLASSES), np.float32)  # a class has the network where more is found with it
-    for at, (alone, mixed) in enumerate(zip(*found, strict=True)):
-        if mixed.with_rules[0] > alone.with_rules[0]:
-            share[at] = SHARE
-        else:
-            found[1][at] = alone
-    for name, alone, each in zip(CLASSES, *found, strict=True):
-        told = "found {:.0%}, false {:.0%}"
-        now, named, former, before = (
-            told.format(*r) for r in (each.with_rules, each.with_hints, alone.with_rules, each.rules_alone)
-        )
-        sys.stdout.write(
-            f"{name:12} {now} of writers left out, from {each.raises:+.2f}; or named {named}, from "
-            f"{each.hints:+.2f}; without the network {former}; rules alone {before}\n"
-        )
+        others = [each.text for each, ordinary in zip(of, drawn, strict=True) if not ordinary]
+        found = pool.map(rule_classes, others, chunksize=200)
+        ruled = [{} if ordinary else next(found) for ordinary in drawn]
+    share, chosen = choose(of, scores, ruled)
     weights, bias = fit(grams.rows, labels)
     network = fit_network(read, labels, balanced(labels), vocabulary.vectors, parsed.seed)
     scale = np.abs(weights).max(0) / 127
@@ -283,8 +297,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         weights=np.round(weights / scale).astype(np.int8),
         bias=bias,
         idf=grams.idf.astype(np.float16),
-        raises=np.array([[each.raises for each in row] for row in found], np.float32),
-        hints=np.array([[each.hints for each in row] for row in found], np.float32),
+        raises=np.array([[each.raises for each in row] for row in chosen], np.float32),
+        hints=np.array([[each.hints for each in row] for row in chosen], np.float32),
         allow_pickle=False,
         **packed(vocabulary, network, share),
     )

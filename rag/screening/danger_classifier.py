@@ -1,8 +1,8 @@
 """A classifier of danger beside its rules: what a person in danger writes, learnt from written cases.
 
 Logistic regression for each class over hashed n-grams of characters and words (Weinberger et al. 2009),
-weighed by inverse document frequency; no word list, one model for all languages. In French the
-scores of a small convolutional network over word vectors are mixed in. `training.danger` makes both.
+weighed by inverse document frequency; no word list, one model for all languages. The scores of a small
+convolutional network over word vectors are mixed in where that finds more. `training.danger` makes both.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from rag.types import Floats, Ints
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
 LONGEST = 60  # words of a text that is no story
-SHORT, UNSURE = 9, 1.0  # words of a short text, whose score must be higher by so much
-UNSURE_LONG = 0.5  # the same of a text of more than `LONGEST`
-FOREIGN = 2.0  # the same of another language
+SHORT, UNSURE = 9, 1.0  # words of a short text in French, whose score must be higher by so much
+UNSURE_LONG = 3.0  # the same of a text of more than `LONGEST`: what tells of danger is long, too
 BEHIND = 2.0  # by which a class may be less likely than the likeliest: people in one danger are often in two
 BUCKETS = 2**18
 CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
 _HAN = "\u3400-\u9fff"
+_HAN_SIGN = re.compile(f"[{_HAN}]")
 _WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]*[^\W_{_HAN}][^\s{_HAN}]*")
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 _STEP = np.uint64(1_000_003)
@@ -53,7 +53,7 @@ class Network:
     offsets: tuple[Floats, ...]  # for each (filters,)
     weights: Floats  # (filters of all widths + dim, classes)
     bias: Floats  # (classes,)
-    share: Floats  # (classes,) of the network in a score, beside the n-grams
+    share: Floats  # (2, classes) of the network in a score, beside the n-grams: other languages, French
 
     @classmethod
     def read(cls, data: Mapping[str, npt.NDArray[np.generic]]) -> Network:
@@ -112,7 +112,7 @@ def convolve(
 class Classifier:
     """Weights of all classes for the n-grams that it knows: row `i` is that of bucket `buckets[i]`.
 
-    Thresholds are two rows: of the n-grams alone, and with the network, for French.
+    Thresholds are two rows: of other languages, of which it has read less, and of French.
     """
 
     names: tuple[str, ...]
@@ -125,8 +125,8 @@ class Classifier:
     hints: Floats  # (2, classes) lower ones, from which it is named: help is shown, without an alarm
     network: Network | None = None
 
-    def scores(self, text: str, *, network: bool) -> Floats:
-        """Return the score of each class, (classes,) float32, with or without a share of the network's."""
+    def scores(self, text: str, *, french: bool) -> Floats:
+        """Return the score of each class, (classes,) float32, in which the network has a language's share."""
         ids, counts = ngrams(text)
         rows = np.searchsorted(self.buckets, ids)
         known = self.buckets[np.minimum(rows, len(self.buckets) - 1)] == ids
@@ -134,25 +134,25 @@ class Classifier:
         values = (1 + np.log(counts[known])) * self.idf[rows]
         norm = float(np.sqrt(values @ values)) or 1.0
         found: Floats = (values @ self.weights[rows]) * self.scale / norm + self.bias
-        if network and self.network is not None:
-            share = self.network.share
+        share = None if self.network is None else self.network.share[int(french)]
+        if self.network is not None and share is not None and share.any():
             found = (1 - share) * found + share * self.network.scores(text)
         return found
 
     def predict(self, text: str, *, french: bool) -> dict[str, bool]:
         """Return the classes that it finds, True where raised, False where named.
 
-        Nothing is said of a few words, where each weighs too much; in a few more, in many, and in other
-        languages than French, of which it has read little, it must be surer.
+        Nothing is said of a few words, where each weighs too much; in a few more, and in many, it must be
+        surer.
         """
         count = len(_WORD.findall(text))
         if count < (FEWEST if french else FEWEST_FOREIGN):
             return {}
-        scores, unsure = self.scores(text, network=french), UNSURE * (count < SHORT)
+        scores, unsure = self.scores(text, french=french), UNSURE * (french and count < SHORT)
         unsure += UNSURE_LONG * (count > LONGEST)
         raises, hints = self.raises[int(french)], self.hints[int(french)]
         likely = scores >= scores.max() - BEHIND
-        scores = scores - (unsure if french else FOREIGN)
+        scores = scores - unsure
         found = likely & (scores >= hints)
         return {
             name: bool(raised)
@@ -162,8 +162,11 @@ class Classifier:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text: letters lose case and accents, what is no letter or digit parts words."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    """Return the words of a text: letters lose case and accents, what is no letter or digit parts words.
+
+    A Chinese sign is a word.
+    """
+    plain = unicodedata.normalize("NFKD", _HAN_SIGN.sub(r" \g<0> ", text.casefold()))
     return "".join(c if c.isalnum() else " " for c in plain if not unicodedata.combining(c)).split()
 
 

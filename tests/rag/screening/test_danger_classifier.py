@@ -12,12 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.screening.danger import CLASSES, classes, rule_classes
-from rag.screening.danger_classifier import BUCKETS, Classifier, Network, classifier, convolve, ngrams
+from rag.screening.danger_classifier import (
+    BUCKETS,
+    Classifier,
+    Network,
+    classifier,
+    convolve,
+    ngrams,
+    plain_words,
+)
 from rag.screening.emergencies import Danger, Emergency, situations
 from training import danger as fitting
 from training import danger_network as network
 from training.danger import Example, fit, threshold, weigh
 from training.screening import FOLDER
+
+
+def test_each_chinese_sign_is_a_word() -> None:
+    assert plain_words("他打我，Émile") == ["他", "打", "我", "emile"]
 
 
 @given(st.text(max_size=80))
@@ -62,12 +74,11 @@ def small(score: float) -> Classifier:
         (9.5, "mon fils et ma fille ?", True, {}),  # a few words are too few
         (9.5, "dépôt", False, {}),
         (9.5, "他打我", False, {"threat": True}),  # three
-        (1.5, "he said one word too many", False, {}),  # it has read little of that language
-        (2.5, "he said one word too many", False, {"threat": False}),
-        (3.5, "he said one word too many", False, {"threat": True}),
+        (1.5, "he said one word", False, {"threat": True}),  # the thresholds of its languages know short ones
+        (0.5, "he said one word", False, {"threat": False}),
     ],
 )
-def test_it_is_surer_where_it_has_read_little(
+def test_it_is_surer_where_a_word_weighs_much(
     score: float, text: str, *, french: bool, found: dict[str, bool]
 ) -> None:
     assert small(score).predict(text, french=french) == found
@@ -170,7 +181,7 @@ def test_a_small_fit_tells_its_classes_apart() -> None:
 
     assert grams.rows.shape == (len(told), len(grams.buckets)) == (len(told), len(grams.idf))
     assert ((scores[:, 0] > 0) == labels[:, 0]).all()
-    chosen = threshold(told, "threat", scores[:, 0], np.zeros(len(told), np.bool_))
+    chosen = threshold(told, "threat", scores[:, 0], np.zeros(len(told), np.bool_), french=True)
     assert (chosen.with_rules, chosen.rules_alone) == ((1.0, 0.0), (0.0, 0.0))
     assert chosen.hints <= chosen.raises
 
@@ -248,7 +259,9 @@ def test_what_is_packed_scores_as_what_was_fitted(tmp_path: Path) -> None:
     assert ((expected > 0) == labels).all()
 
     np.savez(
-        tmp_path / "net.npz", allow_pickle=False, **network.packed(vocabulary, net, np.ones(1, np.float32))
+        tmp_path / "net.npz",
+        allow_pickle=False,
+        **network.packed(vocabulary, net, np.ones((2, 1), np.float32)),
     )
     with np.load(tmp_path / "net.npz") as data:
         shipped = Network.read(data)
@@ -258,9 +271,12 @@ def test_what_is_packed_scores_as_what_was_fitted(tmp_path: Path) -> None:
     assert shipped.scores("").shape == (1,)
 
 
-def test_the_network_is_asked_in_french_alone() -> None:
+def test_a_class_hears_the_network_in_the_languages_where_it_finds_more() -> None:
     made = classifier()
+    assert made.network is not None
     text = "il m'a poussée contre le mur"
     alone = replace(made, network=None)
-    assert np.array_equal(made.scores(text, network=False), alone.scores(text, network=True))
-    assert not np.array_equal(made.scores(text, network=True), alone.scores(text, network=True))
+    for french, share in enumerate(made.network.share):
+        mixed, plain = (each.scores(text, french=bool(french)) for each in (made, alone))
+        assert np.array_equal(mixed != plain, share > 0)
+    assert made.network.share.any()

@@ -45,7 +45,7 @@ def test_situations_of_the_written_cases_are_found(part: str) -> None:
 
 
 def test_the_share_found_that_nothing_was_amended_for_is_as_published() -> None:
-    assert measure.urgent(CASES / "urgent.tsv")["final"] == {"cases": 27, "found": 24}
+    assert measure.urgent(CASES / "urgent.tsv")["final"] == {"cases": 27, "found": 26}
 
 
 def test_what_only_names_the_subject_is_told_from_what_happens() -> None:
