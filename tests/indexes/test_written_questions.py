@@ -19,18 +19,25 @@ from training.splits.near_duplicates import THRESHOLD, similar
 from training.synthetic.questions import _NUMBER
 
 FILE = Path(indexes.__file__).parent / "written" / "zh" / "questions.jsonl.gz"
-CITED = read_cited(FILE)
+MORE = FILE.with_name("more_questions.jsonl.gz")
+CITED = [*read_cited(FILE), *read_cited(MORE)]
 
 
-def test_each_is_marked_as_written_by_a_machine_and_cites_one_to_three_articles() -> None:
-    assert len(CITED) == 9463
-    assert len({cite for each in CITED for cite in each.cites}) == 5798
-    for each in CITED:
+@pytest.mark.parametrize(
+    ("file", "questions", "articles", "longest"), [(FILE, 9463, 5798, 39), (MORE, 16640, 7017, 77)]
+)
+def test_each_is_marked_as_written_by_a_machine_and_cites_one_to_three_articles(
+    file: Path, questions: int, articles: int, longest: int
+) -> None:
+    found = read_cited(file)
+    assert len(found) == questions
+    assert len({cite for each in found for cite in each.cites}) == articles
+    for each in found:
         assert each.question.split == SYNTHETIC
         assert not each.question.article_ids, "numbers, not the ids of some corpus"
         assert 1 <= len(set(each.cites)) == len(each.cites) <= 3
-        assert 5 <= len(each.question.text) <= 39
-    lines = gzip.decompress(FILE.read_bytes()).decode("utf-8").splitlines()
+        assert 5 <= len(each.question.text) <= longest
+    lines = gzip.decompress(file.read_bytes()).decode("utf-8").splitlines()
     assert all(set(json.loads(line)) == {"id", "question", "code", "article_no", "split"} for line in lines)
 
 
