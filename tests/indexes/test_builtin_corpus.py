@@ -7,6 +7,7 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -36,6 +37,12 @@ _REAL = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 def corpus() -> Corpus:
     folder, _ = paths.locate(paths.BUILTIN)
     return read(folder / "corpus")
+
+
+def _common() -> list[dict[str, Any]]:
+    """Return the commonest questions that nothing learnt from."""
+    lines = (paths.builtin().parent / "questions_common.jsonl").read_text(encoding="utf-8").splitlines()
+    return list(map(json.loads, lines))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +81,11 @@ def test_nothing_that_is_learnt_is_nearly_a_test_question(
     corpus: Corpus, asked: tuple[Question, ...]
 ) -> None:
     learnt = [q.text for q in corpus.questions]
-    texts = [*learnt, *(q.text for q in asked)]
+    common = _common()
+    assert len(common) == 88
+    cited = {id_ for each in common for id_ in each["article_ids"]}
+    assert cited <= {article.id for article in corpus.articles if article.text}
+    texts = [*learnt, *(q.text for q in asked), *(each["question"] for each in common)]
     pairs = near_duplicates(texts, analyser(language="fr").terms)
     across = [(texts[a], texts[b]) for a, b in pairs if a < len(learnt) <= b]
     assert not across
