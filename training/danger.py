@@ -1,8 +1,9 @@
 """`python -m training.danger`: fit the classifier of danger that stands beside the rules.
 
 Learnt from the cases of `tests/rag/screening/cases/danger` (but not the half "unseen"), from more cases in
-`danger_cases.jsonl.xz`, and, as situations of nobody, from ordinary questions of the law that ships. What a
-writer wrote is scored by what the others teach, and the thresholds are set on these scores.
+`danger_cases.jsonl.xz`, and, as situations of nobody, from ordinary questions: those of the law that ships,
+and in other languages those of that file. What a writer wrote is scored by what the others teach, and the
+thresholds are set on these scores.
 """
 
 from __future__ import annotations
@@ -243,11 +244,11 @@ def choose(
                 share[french, at] = SHARE
             of_language.append(mixed if share[french, at] else alone)
             language = "French" if french else "others"
-            sys.stdout.write(f"{language} {name:12} {_told(of_language[-1], alone)}\n")
+            sys.stdout.write(f"{language} {name:12} {_line(of_language[-1], alone)}\n")
     return share, chosen
 
 
-def _told(chosen: Threshold, alone: Threshold) -> str:
+def _line(chosen: Threshold, alone: Threshold) -> str:
     now, named, former, before = (
         f"found {found:.0%}, false {false:.0%}"
         for found, false in (chosen.with_rules, chosen.with_hints, alone.with_rules, chosen.rules_alone)

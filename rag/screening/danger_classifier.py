@@ -23,9 +23,9 @@ from rag.types import Floats, Ints
 
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
-LONGEST = 60  # words of a text that is no story
+LONGEST = 60  # words of a text that is no story; two Chinese signs are one
 SHORT, UNSURE = 9, 1.0  # words of a short text in French, whose score must be higher by so much
-UNSURE_LONG = 3.0  # the same of a text of more than `LONGEST`: what tells of danger is long, too
+UNSURE_LONG = (2.0, 3.0)  # the same of a longer text, for what tells of danger is long too: others, French
 BEHIND = 2.0  # by which a class may be less likely than the likeliest: people in one danger are often in two
 BUCKETS = 2**18
 CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
@@ -149,7 +149,7 @@ class Classifier:
         if count < (FEWEST if french else FEWEST_FOREIGN):
             return {}
         scores, unsure = self.scores(text, french=french), UNSURE * (french and count < SHORT)
-        unsure += UNSURE_LONG * (count > LONGEST)
+        unsure += UNSURE_LONG[int(french)] * (count - len(_HAN_SIGN.findall(text)) / 2 > LONGEST)
         raises, hints = self.raises[int(french)], self.hints[int(french)]
         likely = scores >= scores.max() - BEHIND
         scores = scores - unsure

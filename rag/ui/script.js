@@ -312,18 +312,19 @@ if (!window.pandectListens) {
       watch.disconnect();
       done.abort();
     };
-    for (const acts of ["pointerdown", "wheel", "touchstart", "keydown"])  // who moves on is not held back
-      document.addEventListener(acts, end, {signal: done.signal, passive: true});
+    const movesOn = () => { if (arrived) end(); };  // and is not held back
+    for (const acts of ["pointerdown", "wheel", "touchstart", "keydown"])
+      document.addEventListener(acts, movesOn, {signal: done.signal, passive: true});
     setTimeout(end, 10000);
   });
-  const reveal = (said) => {
-    for (let around = said.closest("details"); around; around = around.parentElement.closest("details"))
+  const reveal = (target) => {
+    for (let around = target.closest("details"); around; around = around.parentElement.closest("details"))
       around.open = true;
-    said.focus({preventScroll: true});
+    target.focus({preventScroll: true});
   };
-  const stay = (said, top) => {
+  const stay = (target, top) => {
     const main = document.querySelector("[data-testid=stMain]");
-    const moved = Math.round(said.getBoundingClientRect().top - top);
+    const moved = Math.round(target.getBoundingClientRect().top - top);
     if (moved) main.scrollTop += moved;
   };
   const facts = () => {

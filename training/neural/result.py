@@ -24,14 +24,14 @@ from rag.retrieval.splade import Splade
 from rag.types import Retriever
 from training.cards import ModelCard, TrainingSource, markdown
 from training.neural.data import seen_questions as learnt
-from training.neural.data.task import MANIFEST, TrainingTask
+from training.neural.data.task import MANIFEST, MODEL, TrainingTask
 from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.summary import VALUES
 from training.neural.systems.base import NeuralSystem
 from training.neural.trainer.checkpoint import CheckpointState
 
-MODEL, METRICS, RECIPE, CARD, LOG = "model", "metrics.json", "recipe.json", "modelcard.md", "log.jsonl"
+METRICS, RECIPE, CARD, LOG = "metrics.json", "recipe.json", "modelcard.md", "log.jsonl"
 FORMAT = 1
 DEV_ONLY = "dev_only"  # hashes of the learnt questions that a model was chosen by and not fitted to
 LIBRARIES = (

@@ -59,7 +59,8 @@ def train_each(found: Sequence[TrainingTask], order: Order, here: World, *, amon
             if own.output.exists():
                 if open_result(own.output).manifest["data"].get("training_sha256") != task.identity:
                     raise BadInput(
-                        f"{own.output} is another training: recipe, seed or data differ. Remove it (rm -r), "
+                        f"{own.output} is another training: recipe, seed or data differ, or the model it "
+                        "begins with was trained anew. Remove it (rm -r), "
                         "or give another --output"
                     )
                 continue  # done before the stop

@@ -76,9 +76,16 @@ def small(score: float) -> Classifier:
         (9.5, "他打我", False, {"threat": True}),  # three
         (1.5, "he said one word", False, {"threat": True}),  # the thresholds of its languages know short ones
         (0.5, "he said one word", False, {"threat": False}),
+        (2.5, "un mot de trop, hier soir ! " * 11, True, {}),  # a story of 66 words
+        (3.5, "un mot de trop, hier soir ! " * 11, True, {"threat": False}),
+        (4.5, "un mot de trop, hier soir ! " * 11, True, {"threat": True}),
+        (2.5, "one word too many last night " * 11, False, {"threat": False}),
+        (3.5, "one word too many last night " * 11, False, {"threat": True}),
+        (1.5, "他昨天说了一句话" * 10, False, {"threat": True}),  # 80 signs are none
+        (1.5, "他昨天说了一句话" * 16, False, {}),
     ],
 )
-def test_it_is_surer_where_a_word_weighs_much(
+def test_it_is_surer_of_a_few_words_and_of_stories(
     score: float, text: str, *, french: bool, found: dict[str, bool]
 ) -> None:
     assert small(score).predict(text, french=french) == found

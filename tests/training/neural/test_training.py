@@ -387,20 +387,37 @@ def test_other_labels_are_other_data(part: str) -> None:
     assert moved.data_sha256 == task.data_sha256  # the order is none of the data's
 
 
-@pytest.mark.parametrize("named", ["result", "result/model"])
+@pytest.mark.parametrize(
+    ("named", "manifest"), [("result", "result"), ("result/model", "result"), ("result", "result/fold-0")]
+)
+@pytest.mark.parametrize("part", ["model", "negatives"])
 def test_what_begins_with_a_result_that_was_trained_anew_is_another_training(
-    tmp_path: Path, named: str
+    tmp_path: Path, named: str, manifest: str, part: str
 ) -> None:
     def identity() -> str:
-        own = recipe()
-        return task_of(replace(own, model=replace(own.model, backbone=str(tmp_path / named)))).identity
+        own, place = recipe(), str(tmp_path / named)
+        if part == "model":
+            return task_of(replace(own, model=replace(own.model, backbone=place))).identity
+        return task_of(replace(own, negatives=replace(own.negatives, model=place))).identity
 
     nothing = identity()
-    (tmp_path / "result" / "model").mkdir(parents=True)
-    (tmp_path / "result" / MANIFEST).write_text("first", encoding="utf-8")
+    written = tmp_path / manifest / MANIFEST
+    written.parent.mkdir(parents=True)
+    written.write_text("first", encoding="utf-8")
     first = identity()
-    (tmp_path / "result" / MANIFEST).write_text("again", encoding="utf-8")
+    written.write_text("again", encoding="utf-8")
     assert len({nothing, first, identity()}) == 3
+
+
+def test_what_lies_where_a_training_is_typed_is_none_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = recipe()
+    own = replace(own, model=replace(own.model, backbone="camembert-base"))
+    monkeypatch.chdir(tmp_path)
+    nothing = task_of(own).identity
+    (tmp_path / MANIFEST).write_text("of an index", encoding="utf-8")
+    assert task_of(own).identity == nothing
 
 
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,11 +29,9 @@ from training.neural.trainer.validation import split_dev
 from training.splits.file import evaluated_folds
 
 DEV = frozenset({"dev", "validation"})
+MANIFEST, MODEL = "manifest.json", "model"  # of a training's result: the hash of every file, and its weights
 # What is read of a format whose synthetic questions are left out unless they are asked for: all there are.
 _WITH_SYNTHETIC = {"bsard": "train,test,synthetic", "jurifindit": "train,validation,synthetic"}
-
-
-MANIFEST = "manifest.json"  # of a training's result, with the hash of every file
 
 
 @dataclass(frozen=True)
@@ -76,11 +74,12 @@ class TrainingTask:
 
 
 def _result_sha256(place: Path) -> str | None:
-    """Return the hash of the result that a folder is, or is the model of; None where it is none."""
-    for folder in (place, place.parent):
-        if (folder / MANIFEST).is_file():
-            return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
-    return None
+    """Return a hash of the result, or those of folds, that a folder is or is the model of; None of none."""
+    folder = place.parent if place.name == MODEL else place
+    found = [folder / MANIFEST] if (folder / MANIFEST).is_file() else sorted(folder.glob(f"*/{MANIFEST}"))
+    if not found:
+        return None
+    return hashlib.sha256(b"".join(hashlib.sha256(each.read_bytes()).digest() for each in found)).hexdigest()
 
 
 def read_data(

@@ -18,11 +18,10 @@ from training.eval.metrics import parse
 from training.eval.system_names import MODEL as OF_MODEL
 from training.eval.system_names import by_graph, fused, parse_rerank, refuse_unfit
 from training.neural.data.seen_questions import key, keys
-from training.neural.data.task import DEV, TrainingTask, cap_synthetic
+from training.neural.data.task import DEV, MODEL, TrainingTask, cap_synthetic
 from training.neural.recipe.recipe import FOLDER, parse_recipe, read_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.recipe.toml import number, read_table
-from training.neural.result import MODEL
 from training.neural.trainer.validation import split_dev
 
 SWEEPS = FOLDER / "sweeps"

@@ -94,8 +94,8 @@ def has_checkpoint(work: Path) -> bool:
 def other(work: Path) -> str:
     """Return what is said of a training that cannot be gone on with."""
     return (
-        f"--resume: {work} is of another recipe, seed or data. Use the same ones, or remove it (rm -r) and "
-        "start without --resume."
+        f"--resume: {work} is of another recipe, seed or data, or begins with a model that was trained "
+        "anew. Use the same ones, or remove it (rm -r) and start without --resume."
     )
 
 
@@ -109,7 +109,7 @@ def load(work: Path, module: Any, optimiser: Any, identity: str) -> CheckpointSt
     """Read a checkpoint into a module and an optimiser, and return where the training stands.
 
     Raises:
-        BadInput: it cannot be read, or is of another recipe, seed or data.
+        BadInput: it cannot be read, or is of another training.
     """
     from safetensors.torch import load_file
 
