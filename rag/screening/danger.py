@@ -82,7 +82,9 @@ def classes(question: str) -> Mapping[str, bool]:
     more = {
         danger: now
         for danger, now in predicted.items()
-        if now > found.get(danger, -1) and not (limited and danger in FACTS and (danger in LIMITS or not now))
+        if now > found.get(danger, -1)
+        and not (limited and danger in FACTS and (danger in LIMITS or not now))
+        and not (danger == "police" and found.get("deadline"))
     }
     if not more:
         return found

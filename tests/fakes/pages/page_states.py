@@ -312,7 +312,7 @@ FAKE: dict[str, State] = {
     "law-audit": State("?page=law", ".pd-table >> nth=1", _opens_audit_and_versions),
     "law-rollback": State("?page=law", ".st-key-law-rollback-of-mare", _goes_back),
     "law-refused": State("?page=law", ".pd-box[role=alert]", _presses("law-preview"), ".pd-box[role=alert]"),
-    "law-removing": State("?page=law", ".st-key-law-keep", _presses("law-removing-of-mare")),
+    "law-removing": State("?page=law", ".st-key-law-keep", _presses("law-removing-of-neuf")),
     "law-columns": State("?page=law", ".st-key-law-columns", _names_a_table("/srv/law.csv")),
     "law-unmapped": State(
         "?page=law&library=unmapped", ".st-key-law-columns", _names_a_table("hf://datasets/us/law/law.csv")
