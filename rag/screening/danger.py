@@ -25,6 +25,9 @@ _FIGURATIVE = {
     | ({"since"} if danger in LIMITS else set())
     for danger in CLASSES
 }
+HEARING = (
+    4.0  # by which the classifier must be surer of an arrest where the rules find a hearing or a summons
+)
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
@@ -76,15 +79,14 @@ def classes(question: str) -> Mapping[str, bool]:
     back: who tells a danger in plain words among practical troubles has a low score.
     """
     french = question_languages(question)[:1] == ["fr"]
-    predicted = classifier().predict(question, french=french)
     found = rule_classes(question)
+    surer = {"police": HEARING} if found.get("deadline") else {}
+    predicted = classifier().predict(question, french=french, surer=surer)
     limited = any(found.get(each) for each in LIMITS)  # the rules know which, and a hearing is no arrest
     more = {
         danger: now
         for danger, now in predicted.items()
-        if now > found.get(danger, -1)
-        and not (limited and danger in FACTS and (danger in LIMITS or not now))
-        and not (danger == "police" and found.get("deadline"))
+        if now > found.get(danger, -1) and not (limited and danger in FACTS and (danger in LIMITS or not now))
     }
     if not more:
         return found

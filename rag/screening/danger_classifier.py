@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -26,12 +27,15 @@ FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chin
 LONGEST = 60  # words of a text that is no story; two Chinese signs are one
 SHORT, UNSURE = 9, 1.0  # words of a short text in French, whose score must be higher by so much
 UNSURE_LONG = (2.0, 3.0)  # the same of a longer text, for what tells of danger is long too: others, French
-BEHIND = 2.0  # by which a class may be less likely than the likeliest: people in one danger are often in two
+# by which a class may be less likely than the likeliest, in other languages and in French: people in one
+# danger are often in two, but where it has read less it takes one for another
+BEHIND = (1.0, 2.0)
 BUCKETS = 2**18
 CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
 _HAN = "\u3400-\u9fff"
 _HAN_SIGN = re.compile(f"[{_HAN}]")
 _WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]*[^\W_{_HAN}][^\s{_HAN}]*")
+NONE_SURER: Mapping[str, float] = MappingProxyType({})
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 _STEP = np.uint64(1_000_003)
 WIDTHS = (1, 2, 3)  # words that a filter of the network sees at once
@@ -139,11 +143,11 @@ class Classifier:
             found = (1 - share) * found + share * self.network.scores(text)
         return found
 
-    def predict(self, text: str, *, french: bool) -> dict[str, bool]:
+    def predict(self, text: str, *, french: bool, surer: Mapping[str, float] = NONE_SURER) -> dict[str, bool]:
         """Return the classes that it finds, True where raised, False where named.
 
         Nothing is said of a few words, where each weighs too much; in a few more, and in many, it must be
-        surer.
+        surer; of the classes in `surer` by so much.
         """
         count = len(_WORD.findall(text))
         if count < (FEWEST if french else FEWEST_FOREIGN):
@@ -151,8 +155,8 @@ class Classifier:
         scores, unsure = self.scores(text, french=french), UNSURE * (french and count < SHORT)
         unsure += UNSURE_LONG[int(french)] * (count - len(_HAN_SIGN.findall(text)) / 2 > LONGEST)
         raises, hints = self.raises[int(french)], self.hints[int(french)]
-        likely = scores >= scores.max() - BEHIND
-        scores = scores - unsure
+        likely = scores >= scores.max() - BEHIND[int(french)]
+        scores = scores - unsure - np.array([surer.get(name, 0.0) for name in self.names], np.float32)
         found = likely & (scores >= hints)
         return {
             name: bool(raised)
