@@ -25,9 +25,7 @@ _FIGURATIVE = {
     | ({"since"} if danger in LIMITS else set())
     for danger in CLASSES
 }
-HEARING = (
-    4.0  # by which the classifier must be surer of an arrest where the rules find a hearing or a summons
-)
+HEARING = 4.0  # by which the classifier must be surer of an arrest where the rules find a hearing
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -35,7 +34,6 @@ CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
 _HAN = "\u3400-\u9fff"
 _HAN_SIGN = re.compile(f"[{_HAN}]")
 _WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]*[^\W_{_HAN}][^\s{_HAN}]*")
-NONE_SURER: Mapping[str, float] = MappingProxyType({})
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 _STEP = np.uint64(1_000_003)
 WIDTHS = (1, 2, 3)  # words that a filter of the network sees at once
@@ -138,12 +136,11 @@ class Classifier:
         values = (1 + np.log(counts[known])) * self.idf[rows]
         norm = float(np.sqrt(values @ values)) or 1.0
         found: Floats = (values @ self.weights[rows]) * self.scale / norm + self.bias
-        share = None if self.network is None else self.network.share[int(french)]
-        if self.network is not None and share is not None and share.any():
+        if self.network is not None and (share := self.network.share[int(french)]).any():
             found = (1 - share) * found + share * self.network.scores(text)
         return found
 
-    def predict(self, text: str, *, french: bool, surer: Mapping[str, float] = NONE_SURER) -> dict[str, bool]:
+    def predict(self, text: str, *, french: bool, surer: Mapping[str, float] = {}) -> dict[str, bool]:
         """Return the classes that it finds, True where raised, False where named.
 
         Nothing is said of a few words, where each weighs too much; in a few more, and in many, it must be

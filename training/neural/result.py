@@ -24,7 +24,7 @@ from rag.retrieval.splade import Splade
 from rag.types import Retriever
 from training.cards import ModelCard, TrainingSource, markdown
 from training.neural.data import seen_questions as learnt
-from training.neural.data.task import MANIFEST, MODEL, TrainingTask
+from training.neural.data.task import MANIFEST, MODEL, TrainingTask, manifests
 from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.summary import VALUES
@@ -76,8 +76,8 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
     Raises BadInput where the folder is there already or cannot be made.
     """
     task, recipe = outcome.task, outcome.task.recipe
-    earlier, earlier_dev, inherited = _initial_model(task, system)
-    fitted = learnt.keys(task.learn) | (earlier - earlier_dev)
+    earlier, earlier_fitted, inherited = _initial_model(task, system)
+    fitted = learnt.keys(task.learn) | earlier_fitted
     sources = [*(provenance(card) for card in outcome.cards), *inherited]
     reported = {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
     with appearing(folder) as part:
@@ -104,7 +104,7 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
             "fold": task.fold,
             "data": _data(task),
             "learnt_from": sources,
-            DEV_ONLY: sorted((learnt.keys(task.dev) | earlier_dev) - fitted),
+            DEV_ONLY: sorted((learnt.keys(task.dev) | earlier) - fitted),
             "libraries": _libraries(),
         }
         _dump(part / MANIFEST, {**manifest, **reported, "files": files})
@@ -117,14 +117,14 @@ def _dump(path: Path, record: Mapping[str, object]) -> None:
 def _initial_model(
     task: TrainingTask, system: NeuralSystem
 ) -> tuple[frozenset[str], frozenset[str], list[Mapping[str, Any]]]:
-    """Return what a model inherits: hashes of questions, those of them seen as dev only, and the sources."""
+    """Return what a model inherits: hashes of questions, those of them it was fitted to, and the sources."""
     backbone = task.recipe.model.backbone
     folder = system.began_with or Path(backbone or "").parent
     started = system.began_with is not None or Path(backbone or "").name == MODEL
     if not started or not (folder / MANIFEST).is_file():
         return frozenset(), frozenset(), []
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return learnt.read(folder), frozenset(manifest.get(DEV_ONLY, ())), list(manifest["learnt_from"])
+    return learnt.read(folder), fitted_questions(folder), list(manifest["learnt_from"])
 
 
 def fitted_questions(folder: Path) -> frozenset[str]:
@@ -226,7 +226,7 @@ def open_result(folder: Path) -> Trained:
 
 def holds_result(folder: Path) -> bool:
     """Tell whether a folder is a result of `training.train`, or has some in it."""
-    return (folder / MANIFEST).is_file() or any(folder.glob(f"*/{MANIFEST}"))
+    return bool(manifests(folder))
 
 
 def uncontaminated(found: Sequence[Trained], barred: frozenset[str]) -> Trained | None:
@@ -237,10 +237,8 @@ def uncontaminated(found: Sequence[Trained], barred: frozenset[str]) -> Trained 
 
 def open_results(folder: Path) -> tuple[Trained, ...]:
     """Open a result, or those of the folds that lie in a folder; BadInput where there is none."""
-    inside = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
-    if (folder / MANIFEST).is_file() or not inside:
-        return (open_result(folder),)  # which says what it lacks
-    return tuple(map(open_result, inside))
+    found = [path.parent for path in manifests(folder)] or [folder]  # of which is said what it lacks
+    return tuple(map(open_result, found))
 
 
 def model_facts(

@@ -75,11 +75,16 @@ class TrainingTask:
 
 def _result_sha256(place: Path) -> str | None:
     """Return a hash of the result, or those of folds, that a folder is or is the model of; None of none."""
-    folder = place.parent if place.name == MODEL else place
-    found = [folder / MANIFEST] if (folder / MANIFEST).is_file() else sorted(folder.glob(f"*/{MANIFEST}"))
+    found = manifests(place.parent if place.name == MODEL else place)
     if not found:
         return None
     return hashlib.sha256(b"".join(hashlib.sha256(each.read_bytes()).digest() for each in found)).hexdigest()
+
+
+def manifests(folder: Path) -> list[Path]:
+    """Return the manifest of the result that a folder is, or those of the folds that lie in it."""
+    own = folder / MANIFEST
+    return [own] if own.is_file() else sorted(folder.glob(f"*/{MANIFEST}"))
 
 
 def read_data(
