@@ -1,6 +1,6 @@
 """`python -m training.danger`: fit the classifier of danger that stands beside the rules.
 
-Learnt from the cases of `tests/rag/screening/cases/danger` (but not the half "unseen"), from more cases in
+Learnt from the cases of `tests/rag/screening/cases/danger` (but not those that measure), from more cases in
 `danger_cases.jsonl.xz`, and, as situations of nobody, from ordinary questions: those of the law that ships,
 and in other languages those of that file. What a writer wrote is scored by what the others teach, and the
 thresholds are set on these scores.
@@ -28,22 +28,38 @@ from indexes.cli.terminal import guarded
 from rag.engine.engine import Engine
 from rag.errors import BadInput
 from rag.screening.danger import CLASSES, LIMITS, rule_classes
-from rag.screening.danger_classifier import BUCKETS, FILE, ngrams
+from rag.screening.danger_classifier import BUCKETS, FILE, Network, ngrams
 from rag.types import Bools, Floats, Ints
-from training.danger_network import SHARE, Vocabulary, WordVectors, fit_network, packed
-from training.screening import FOLDER, read_cases
+from training.danger_network import (
+    SHARE,
+    Texts,
+    Vocabulary,
+    WordVectors,
+    assemble,
+    fit_network,
+    packed,
+    require,
+)
+from training.screening import FOLDER, MEASURED, read_cases
 
 WRITTEN = Path(__file__).with_name("danger_cases.jsonl.xz")
 FEWEST = 12  # texts that an n-gram must be in
-FOLDS = 5
+FOLDS = 3
+SUBJECT = 0.5  # weight of telling the network what a text is about, beside whether somebody is in it
 OTHERS = 0.02  # weight of a situation where another class is learnt: people in one danger are often in two
 COST = 10.0  # of an error, beside the squared weights
 STEPS = 60
 ORDINARY = 12_000  # questions
-ALARMS, ORDINARY_ALARMS = 0.03, 0.003  # more than the rules raise: of near misses, of ordinary questions
-HINTS, ORDINARY_HINTS = 0.20, 0.005  # the same for classes that are named
+ALARMS, HINTS = 0.025, 0.10  # of near misses, more than the rules raise: what may be raised, and named
+# of ordinary questions, what scores may raise or name: of other languages, whose few ordinary questions one
+# writer wrote, and of French
+ORDINARY_ALARMS, ORDINARY_HINTS = (0.02, 0.01), (0.03, 0.015)
 TRIED = np.arange(-4.0, 6.01, 0.25)  # thresholds
 LEAST = 0.5  # for an alarm: a class must be likelier than not
+# writers, by how their names begin, that no threshold is set by: the rules were written over the cases of the
+# first; some wrote with a classifier's mistakes at hand, and some nothing but long tales or plain statements
+THRESHOLD_EXCLUDED = ("first", "against", "long", "plain")
+LEVELS = 63  # on either side of 0 that a weight of an n-gram is rounded to in the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +82,7 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
     found = [
         Example(case.text, case.danger, case.is_case, "first", case.language)
         for case in read_cases(folder)
-        if case.half != "unseen"
+        if case.half not in MEASURED
     ]
     try:
         with lzma.open(written, "rt", encoding="utf-8") as lines:
@@ -78,7 +94,7 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
         raise BadInput(
             f"{written}: {error!r}; expected JSON Lines of cases, packed with xz, as the one here"
         ) from error
-    writers = sorted({each.writer for each in found})
+    writers = sorted({each.writer for each in found if not each.writer.startswith(THRESHOLD_EXCLUDED)})
     questions = _questions(indexes.open())
     drawn = random.Random(seed).sample(questions, min(ORDINARY, len(questions)))  # noqa: S311
     drawn = [text for text in drawn if not any(rule_classes(text).values())]  # some are of danger
@@ -123,6 +139,12 @@ def weigh(texts: Sequence[str]) -> Grams:
     )
 
 
+def rounded(weights: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+    """Return weights as a file holds them: small whole numbers, and what those of each class are times of."""
+    scale: Floats = np.maximum(np.abs(weights).max(0), 1e-9) / LEVELS
+    return np.round(weights / scale).astype(np.int8), scale
+
+
 def balanced(labels: Bools) -> Floats:
     """Return what an error costs, (texts, classes): both labels of a class weigh the same."""
     weight = np.where(labels.any(1, keepdims=True) & ~labels, OTHERS, 1.0)
@@ -153,29 +175,155 @@ def fit(rows: csr_matrix, labels: Bools) -> tuple[Floats, Floats]:
     return whole[:-1], whole[-1]
 
 
-def cross_validate(
-    rows: csr_matrix, read: Sequence[Ints], vectors: Floats, labels: Bools, writers: Sequence[str], seed: int
-) -> Floats:
-    """Return the scores of each text, (2, texts, classes), by what the texts of other writers teach.
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """What is learnt from: texts as both models read them, and what each is an example of."""
 
-    First those of the n-grams alone, then those with the network's, as the thresholds of a `Classifier`.
-    """
-    scores = np.zeros((2, *labels.shape), np.float32)
-    _, number = np.unique(np.array(writers), return_inverse=True)
-    with ProcessPoolExecutor(2) as pool:
-        told = []
-        for fold in range(FOLDS):
-            learnt = np.flatnonzero(number % FOLDS != fold).tolist()
-            linear = pool.submit(fit, rows[learnt], labels[learnt])
-            texts, costs = [read[at] for at in learnt], balanced(labels[learnt])
-            told.append((linear, pool.submit(fit_network, texts, labels[learnt], costs, vectors, seed)))
-        for fold, (linear, network) in enumerate(told):
-            held = np.flatnonzero(number % FOLDS == fold).tolist()
-            weights, bias = linear.result()
-            scores[0, held] = rows[held] @ weights + bias
-            scores[1, held] = (1 - SHARE) * scores[0, held]
-            scores[1, held] += SHARE * network.result().scores([read[at] for at in held])
-    return scores
+    texts: Sequence[str]
+    grams: Grams
+    vocabulary: Vocabulary
+    read: Texts
+    labels: Bools  # (texts, classes): a situation of that class
+    tasks: Bools  # (texts, outputs of the network): `labels`, any situation, and what a text is about
+    seed: int
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], known: WordVectors, seed: int) -> TrainingSet:
+        """Read examples; `known` are word vectors of these and more texts."""
+        texts = [each.text for each in examples]
+        vocabulary = Vocabulary.of(texts, known)
+        subjects = np.array([[each.danger == name for name in CLASSES] for each in examples])
+        case = np.array([[each.is_case] for each in examples])
+        labels = subjects & case
+        tasks = np.hstack([labels, case, subjects])
+        read = Texts.read(texts, vocabulary)
+        return cls(texts, weigh(texts), vocabulary, read, labels, tasks, seed)
+
+    def linear(self, learnt: Ints) -> tuple[Floats, Floats]:
+        """Fit the weights of the n-grams to some of the texts; see `fit`."""
+        return fit(self.grams.rows[learnt], self.labels[learnt])
+
+    def network(self, learnt: Ints) -> Network:
+        """Fit the network to some of the texts.
+
+        It learns beside the classes whether anybody is in any danger, and what a text is about (Caruana
+        1997): all classes and all near misses teach it what is told of as happening.
+        """
+        classes = self.labels.shape[1]
+        costs = np.zeros(self.tasks.shape, np.float32)
+        costs[learnt, :classes] = balanced(self.labels[learnt])
+        costs[learnt, classes : classes + 1] = balanced(self.tasks[learnt, classes : classes + 1])
+        costs[learnt, classes + 1 :] = SUBJECT * balanced(self.tasks[learnt, classes + 1 :])
+        fitted = fit_network(self.read, self.tasks, costs, self.vocabulary.vectors, self.seed)
+        return assemble(self.vocabulary, fitted, np.zeros((2, classes), np.float32))
+
+    def fold_scores(self, fold: int, folds: Ints) -> Floats:
+        """Return the scores of the texts of a fold, (2, texts of it, classes), by what the others teach.
+
+        They are scored by what a file would hold, rounded.
+        """
+        held, learnt = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        weights, bias = self.linear(learnt)
+        whole, scale = rounded(weights)
+        network = Network.read(packed(self.network(learnt)))
+        alone = self.grams.rows[held] @ (whole * scale).astype(np.float32) + bias
+        mixed = np.zeros_like(alone)
+        for row, at in zip(mixed, held.tolist(), strict=True):
+            row[:] = network.scores(self.texts[at])
+        return np.stack([alone, (1 - SHARE) * alone + SHARE * mixed])
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What is learnt from all texts, and what is known of each text by what other writers teach."""
+
+    arrays: Mapping[str, npt.NDArray[np.generic]]  # of the file of a classifier, but thresholds and shares
+    scores: Floats  # (2, texts, classes): of the n-grams alone, and with the network's, as a `Classifier`'s
+    by_rules: Bools  # (texts, classes): raised by the rules; none where no threshold is set by a text
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], seed: int) -> Fit:
+        """Fit both models to all texts, and to those outside of each fold of writers."""
+        known = WordVectors.of([*(each.text for each in examples), *law_that_ships()])
+        training_set, every = TrainingSet.of(examples, known, seed), np.arange(len(examples))
+        _, number = np.unique(np.array([each.writer for each in examples]), return_inverse=True)
+        folds = number % FOLDS
+        scores = np.zeros((2, *training_set.labels.shape), np.float32)
+        by_rules = np.zeros(training_set.labels.shape, np.bool_)
+        asked = [at for at, each in enumerate(examples) if each.danger and _is_counted(each)]
+        with ProcessPoolExecutor(2, initializer=_set_shared, initargs=(training_set,)) as pool:
+            network = pool.submit(_network, every)
+            scored = [pool.submit(_fold_scores, fold, folds) for fold in range(FOLDS)]
+            linear = pool.submit(_linear, every)
+            found = pool.map(rule_classes, [examples[at].text for at in asked], chunksize=200)
+            for at, raised in zip(asked, found, strict=True):
+                by_rules[at] = [raised.get(name, False) for name in CLASSES]
+            for fold, each in enumerate(scored):
+                scores[:, folds == fold] = each.result()
+            (weights, bias), grams = linear.result(), training_set.grams
+            whole, scale = rounded(weights)
+            arrays = {
+                "names": np.array(CLASSES),
+                "bucket_gaps": np.diff(grams.buckets, prepend=0).astype(np.uint32),  # which pack smaller
+                "scale": scale,
+                "weights": whole,
+                "bias": bias,
+                "idf": grams.idf.astype(np.float16),
+                **packed(network.result()),
+            }
+        return cls(arrays, scores, by_rules)
+
+    def save(self, path: Path) -> None:
+        """Write all of it."""
+        np.savez(path, allow_pickle=False, **self.arrays, scores=self.scores, by_rules=self.by_rules)
+
+    @classmethod
+    def read(cls, path: Path, texts: int) -> Fit:
+        """Read what `save` wrote.
+
+        Raises:
+            BadInput: it is no such file, or of another number of texts.
+        """
+        try:
+            with np.load(path) as data:
+                arrays = dict(data)
+            found = cls(arrays, arrays.pop("scores"), arrays.pop("by_rules"))
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInput(
+                f"{path}: {error!r}; expected what --fitted wrote. Remove it to fit anew."
+            ) from error
+        if len(found.by_rules) != texts:
+            raise BadInput(
+                f"{path} is of {len(found.by_rules)} texts, and there are {texts}. Remove it to fit anew."
+            )
+        return found
+
+
+def _is_counted(example: Example) -> bool:
+    """Tell whether thresholds are set by what somebody wrote."""
+    return not example.writer.startswith(THRESHOLD_EXCLUDED)
+
+
+_shared: list[TrainingSet] = []  # of a process of the pool: passed once, not with each call
+
+
+def _set_shared(training_set: TrainingSet) -> None:
+    import torch
+
+    torch.set_num_threads(1)  # two processes have a core each
+    _shared[:] = [training_set]
+
+
+def _network(learnt: Ints) -> Network:
+    return _shared[0].network(learnt)
+
+
+def _linear(learnt: Ints) -> tuple[Floats, Floats]:
+    return _shared[0].linear(learnt)
+
+
+def _fold_scores(fold: int, folds: Ints) -> Floats:
+    return _shared[0].fold_scores(fold, folds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,56 +337,58 @@ class Threshold:
     rules_alone: tuple[float, float]
 
 
-def threshold(of: Sequence[Example], danger: str, scores: Floats, ruled: Bools, *, french: bool) -> Threshold:
+def threshold(
+    of: Sequence[Example], danger: str, scores: Floats, by_rules: Bools, *, french: bool
+) -> Threshold:
     """Return from which scores a class is raised and named: above most near misses and ordinary questions.
 
-    French alone is looked at, or all other languages, and not the first writer's cases: the rules were
-    written over them.
+    French alone is looked at, or all other languages, and no writer of `THRESHOLD_EXCLUDED`.
     """
-    spoken = np.array([(each.language == "fr") == french for each in of])
-    law = np.array([not each.danger for each in of]) & spoken
-    own = np.array([each.danger == danger for each in of]) & spoken
+    in_language = np.array([(each.language == "fr") == french for each in of])
+    counted = np.array([_is_counted(each) for each in of]) & in_language
+    law = np.array([not each.danger for each in of]) & counted
+    own = np.array([each.danger == danger for each in of]) & counted
     case, writer = np.array([each.is_case for each in of]), np.array([each.writer for each in of])
-    names = sorted({*writer[own]} - {"first"})
+    names = sorted({*writer[own]})
 
-    def rates(told: Bools) -> tuple[float, float]:
-        recall, alarms = (
-            float(
-                np.mean(
-                    [told[part].mean() for name in names if (part := own & kind & (writer == name)).any()]
-                )
-            )
-            for kind in (case, ~case)
-        )
-        return recall, alarms
+    def rates(found: Bools) -> tuple[float, float]:
+        def mean(kind: Bools) -> float:
+            parts = [found[part] for name in names if (part := own & kind & (writer == name)).any()]
+            return float(np.mean([each.mean() for each in parts])) if parts else 0.0
+
+        return mean(case), mean(~case)
 
     def lowest(alarms: float, ordinary: float) -> float:
-        for score in TRIED:
-            more = (scores >= score) & ~ruled
-            if rates(more)[1] <= alarms and (not law.any() or more[law].mean() <= ordinary):
+        if not (own & ~case).any():
+            return float(TRIED[-1])  # nothing tells what it would cost
+        for score in map(float, TRIED):
+            more = law.any() and (scores[law] >= score).mean() > ordinary
+            if not more and rates((scores >= score) & ~by_rules)[1] <= alarms:
                 break
-        return float(score)
+        return score
 
-    raises = max(LEAST, lowest(ALARMS, ORDINARY_ALARMS))
-    hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS))
+    raises = max(LEAST, lowest(ALARMS, ORDINARY_ALARMS[french]))
+    hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS[french]))
     return Threshold(
-        raises, hints, rates((scores >= raises) | ruled), rates((scores >= hints) | ruled), rates(ruled)
+        raises,
+        hints,
+        rates((scores >= raises) | by_rules),
+        rates((scores >= hints) | by_rules),
+        rates(by_rules),
     )
 
 
-def choose(
-    of: Sequence[Example], scores: Floats, ruled: Sequence[Mapping[str, bool]]
-) -> tuple[Floats, list[list[Threshold]]]:
+def choose(of: Sequence[Example], scores: Floats, by_rules: Bools) -> tuple[Floats, list[list[Threshold]]]:
     """Return the network's share, (2, classes), and the thresholds of other languages and of French.
 
-    `scores` are those of `cross_validate`, `ruled` what the rules say of each text. A class has the network
+    `scores` and `by_rules` are those of a `Fit`. A class has the network
     where more is found with it.
     """
     share = np.zeros((2, len(CLASSES)), np.float32)
     chosen: list[list[Threshold]] = [[], []]
     for french, of_language in enumerate(chosen):
         for at, name in enumerate(CLASSES):
-            raised = np.array([bool(told.get(name)) for told in ruled])
+            raised = by_rules[:, at]
             alone, mixed = (threshold(of, name, s[:, at], raised, french=bool(french)) for s in scores)
             if mixed.with_rules[0] > alone.with_rules[0]:
                 share[french, at] = SHARE
@@ -269,40 +419,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--output", type=Path, default=FILE, help="the classifier; default: the one that ships"
     )
+    parser.add_argument(
+        "--fitted",
+        type=Path,
+        help="keep here what was fitted and scored; where it is, thresholds alone are chosen",
+    )
     parsed = parser.parse_args(arguments)
     try:
         of = examples(parsed.cases, parsed.written, parsed.seed)
     except BadInput as error:
         sys.stderr.write(f"ERROR {error}\n")
         return 2
-    texts = [each.text for each in of]
-    grams, vocabulary = weigh(texts), Vocabulary.of(texts, WordVectors.of([*texts, *law_that_ships()]))
-    read = [vocabulary.read(text) for text in texts]
-    labels = np.array([[each.danger == name and each.is_case for name in CLASSES] for each in of])
-    writers = [each.writer for each in of]
-    scores = cross_validate(grams.rows, read, vocabulary.vectors, labels, writers, parsed.seed)
-    drawn = [each.danger == "" and each.language == "fr" for each in of]  # raise none: so they were drawn
-    with ProcessPoolExecutor(2) as pool:
-        others = [each.text for each, ordinary in zip(of, drawn, strict=True) if not ordinary]
-        found = pool.map(rule_classes, others, chunksize=200)
-        ruled = [{} if ordinary else next(found) for ordinary in drawn]
-    share, chosen = choose(of, scores, ruled)
-    weights, bias = fit(grams.rows, labels)
-    network = fit_network(read, labels, balanced(labels), vocabulary.vectors, parsed.seed)
-    scale = np.abs(weights).max(0) / 127
-    np.savez_compressed(
-        parsed.output,
-        names=np.array(CLASSES),
-        bucket_gaps=np.diff(grams.buckets, prepend=0).astype(np.uint32),  # which pack smaller
-        scale=scale,
-        weights=np.round(weights / scale).astype(np.int8),
-        bias=bias,
-        idf=grams.idf.astype(np.float16),
-        raises=np.array([[each.raises for each in row] for row in chosen], np.float32),
-        hints=np.array([[each.hints for each in row] for row in chosen], np.float32),
-        allow_pickle=False,
-        **packed(vocabulary, network, share),
-    )
+    if parsed.fitted is not None and parsed.fitted.exists():
+        fitted = Fit.read(parsed.fitted, len(of))
+    else:
+        require()
+        fitted = Fit.of(of, parsed.seed)
+        if parsed.fitted is not None:
+            fitted.save(parsed.fitted)
+    share, chosen = choose(of, fitted.scores, fitted.by_rules)
+    thresholds = {
+        kind: np.array([[getattr(each, kind) for each in row] for row in chosen], np.float32)
+        for kind in ("raises", "hints")
+    }
+    np.savez_compressed(parsed.output, allow_pickle=False, **{**fitted.arrays, **thresholds, "share": share})
     return 0
 
 

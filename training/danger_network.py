@@ -1,7 +1,7 @@
-"""The network of `training.danger`: filters over word vectors, fitted with numpy alone.
+"""The network of `training.danger`: filters over the vectors of words in context, fitted with torch.
 
 Its word vectors begin as what the texts of this project tell of a word by its neighbours, so that words that
-no case has are read as ones that mean nearly the same.
+no case has are read as ones that mean nearly the same. What is fitted runs with numpy alone.
 """
 
 from __future__ import annotations
@@ -10,26 +10,33 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.linalg import svds
 
-from rag.screening.danger_classifier import WIDTHS, convolve, plain_words
+from rag.errors import MissingExtra, install_hint
+from rag.screening.danger_classifier import CONTEXT, WIDTHS, Network, plain_words, subword_buckets
 from rag.types import Bools, Floats, Ints
 
-DIM = 48  # of a word's vector
-FILTERS = 96  # of each width
-SEEN = 5  # occurrences of a word with a vector of its own
+KNOWN_DIM, DIM = 48, 96  # of a word's vector: what other texts tell of it, and all (64: 1 point less found)
+FILTERS = 128  # of each width
+HIDDEN = 128  # numbers that tell what a word means in its context
+SUBWORD_BUCKETS = 2**14
+SEEN = 8  # occurrences of a word with a vector of its own
+COMPARED_AT_ONCE = 4096  # words
 COMMON = 35_000  # most frequent words of all texts: those without one are read as the nearest of these
 NEAREST = 0.4  # least cosine of such a pair
 COMPARED = 100  # dimensions by which these cosines are told
-EPOCHS, BATCH, RATE = 5, 64, 2e-3
+EPOCHS, BATCH, RATE = 5, 128, 3e-3
 CUT = 150  # words of a text that is learnt from
-SHARE = 0.43  # of the network in a score: of 0.2, 0.33, 0.43 and 0.5, what found most of three new writers
-WORD_DROPOUT, DROPOUT = 0.1, 0.4
+# of the network in a score: between 0.55 and 0.7, which found most of four writers left out (and not 0.43)
+SHARE = 0.6
+WORD_DROPOUT, DROPOUT = 0.2, 0.4
 DECAY = 0.01
+LEVELS = 31  # on either side of 0 that the numbers of a vector are rounded to in the file
 WINDOW = 4  # words on either side that a word is met with
 SMOOTHED = 0.75  # power of the counts of those
 
@@ -77,7 +84,7 @@ class Vocabulary:
     def of(cls, texts: Sequence[str], known_words: WordVectors) -> Vocabulary:
         """Give the words that texts often have rows of their own, and others that of the nearest."""
         compared = known_words.vectors
-        first = _unit(compared[:, :DIM])
+        first = _unit(compared[:, :KNOWN_DIM])
         counts = Counter(word for text in texts for word in plain_words(text))
         seen = sorted(word for word, count in counts.items() if count >= SEEN)
         rows = {word: at for at, word in enumerate(seen, 1)}
@@ -89,18 +96,14 @@ class Vocabulary:
                 [known_words.rows[word] for word in paired]
             ]
             known = compared[[known_words.rows[word] for word in paired]]
-            common = [word for word in list(known_words.rows)[:COMMON] if word not in rows]
-            for start in range(0, len(common), BATCH**2):
-                block = common[start : start + BATCH**2]
+            common = [word for word in list(known_words.rows) if word not in rows]
+            for start in range(0, len(common), COMPARED_AT_ONCE):
+                block = common[start : start + COMPARED_AT_ONCE]
                 cosines = compared[[known_words.rows[word] for word in block]] @ known.T
                 for word, nearest, cosine in zip(block, cosines.argmax(1), cosines.max(1), strict=True):
                     if cosine > NEAREST:
                         rows[word] = rows[paired[int(nearest)]]
         return cls(rows, drawn)
-
-    def read(self, text: str) -> Ints:
-        """Return the rows of a text's words, (words,), at least one."""
-        return np.array([self.rows.get(word, 0) for word in plain_words(text)[:CUT]] or [0], np.int64)
 
 
 def _unit(vectors: Floats) -> Floats:
@@ -110,151 +113,188 @@ def _unit(vectors: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """The parts of a `rag.screening.danger_classifier.Network` that are learnt."""
+class Texts:
+    """Texts as numbers of their distinct words, of which the first, 0, is none; and the subwords of each."""
 
-    vectors: Floats
-    filters: tuple[Floats, ...]
-    offsets: tuple[Floats, ...]
-    weights: Floats
-    bias: Floats
+    texts: Sequence[Ints]  # for each (words,), at least one
+    rows: Ints  # (distinct words,) of a vocabulary
+    subwords: Ints  # buckets, of one word after another
+    starts: Ints  # (distinct words + 1,) where the subwords of each begin
 
     @classmethod
-    def drawn(cls, vectors: Floats, classes: int, chance: np.random.Generator) -> Fitted:
-        """Draw the weights of a network that has learnt nothing."""
-
-        def uniform(rows: int, columns: int) -> Floats:
-            found: Floats = (chance.uniform(-1, 1, (rows, columns)) / np.sqrt(rows)).astype(np.float32)
-            return found
-
-        dim = vectors.shape[1]
+    def read(cls, texts: Sequence[str], vocabulary: Vocabulary) -> Texts:
+        """Read texts with a vocabulary."""
+        words = [plain_words(text)[:CUT] for text in texts]
+        distinct = sorted({word for text in words for word in text})
+        number = {word: at for at, word in enumerate(distinct, 1)}
+        parts = [subword_buckets(word, SUBWORD_BUCKETS) for word in distinct]
         return cls(
-            vectors * 3,  # a word's parts are about as large as a filter's answer should be
-            tuple(uniform(width * dim, FILTERS) for width in WIDTHS),
-            tuple(np.zeros(FILTERS, np.float32) for _ in WIDTHS),
-            uniform(FILTERS * len(WIDTHS) + dim, classes),
-            np.zeros(classes, np.float32),
+            [np.array([number[word] for word in text] or [0], np.int64) for text in words],
+            np.array([0, *(vocabulary.rows.get(word, 0) for word in distinct)], np.int64),
+            np.concatenate([np.empty(0, np.int64), *parts]),
+            np.cumsum([0, 0, *map(len, parts)]),
         )
 
-    def arrays(self) -> list[Floats]:
-        """Return all that is learnt, which a step changes in place."""
-        return [self.vectors, *self.filters, *self.offsets, self.weights, self.bias]
+    def padded(self, which: Ints) -> tuple[Ints, Ints]:
+        """Return the words of some texts, (texts, longest), with 0 behind the last, and the lengths."""
+        lengths = np.array([len(self.texts[at]) for at in which])
+        ids = np.zeros((len(which), lengths.max()), np.int64)
+        for row, at in zip(ids, which, strict=True):
+            row[: len(self.texts[at])] = self.texts[at]
+        return ids, lengths
 
-    def scores(self, texts: Sequence[Ints]) -> Floats:
-        """Return the log odds of texts, (texts, classes) float32, that a vocabulary has read."""
-        found = np.zeros((len(texts), len(self.bias)), np.float32)
-        order = np.argsort([len(text) for text in texts], kind="stable")
-        for start in range(0, len(order), 4 * BATCH):
-            own = order[start : start + 4 * BATCH]
-            ids, lengths = _padded([texts[at] for at in own])
-            read = self.vectors[ids] * (ids >= 0)[..., None]
-            pooled, _ = convolve(read, lengths, self.filters, self.offsets)
-            found[own] = pooled @ self.weights + self.bias
-        return found
+    def parts(self, words: Ints) -> tuple[Ints, Ints]:
+        """Return the subwords of some words, one word after another, and where each begins."""
+        first, counts = self.starts[words], self.starts[words + 1] - self.starts[words]
+        begins = np.cumsum(counts) - counts
+        return self.subwords[np.arange(counts.sum()) + np.repeat(first - begins, counts)], begins
 
 
-def _padded(texts: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Return rows of words, (texts, longest), with -1 behind the last, and the lengths."""
-    lengths = np.array([len(text) for text in texts])
-    ids = np.full((len(texts), lengths.max()), -1, np.int64)
-    for row, text in zip(ids, texts, strict=True):
-        row[: len(text)] = text
-    return ids, lengths
+def require() -> None:
+    """Raise MissingExtra where torch is not installed."""
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra(f"the network of danger needs torch: run {install_hint('models')}") from error
 
 
-def gradients(
-    net: Fitted, ids: Ints, lengths: Ints, labels: Bools, weights: Floats, kept: Floats
-) -> list[Floats]:
-    """Return the slopes of the weighted logistic loss of a batch, in the order of `Fitted.arrays`.
+def _module(vectors: Floats, outputs: int) -> Any:  # noqa: ANN401 - of torch
+    """Return a torch.nn.Module that does what `Network.scores` does, for texts of a `Texts`."""
+    import torch
+    from torch import nn
+    from torch.nn import functional
 
-    `kept` is what pooled values are multiplied by (dropout), (texts, values).
-    """
-    read = net.vectors[ids] * (ids >= 0)[..., None]
-    pooled, places = convolve(read, lengths, net.filters, net.offsets)
-    scores = (pooled * kept) @ net.weights + net.bias
-    slope = ((1 / (1 + np.exp(-np.clip(scores, -40, 40))) - labels) * weights / len(ids)).astype(np.float32)
-    pooled_slope = (slope @ net.weights.T) * kept
-    texts, count, dim = read.shape
-    read_slope = np.zeros_like(read)
-    filter_slopes, offset_slopes = [], []
-    for at, (width, own, place) in enumerate(zip(WIDTHS, net.filters, places, strict=True)):
-        part = slice(at * FILTERS, (at + 1) * FILTERS)
-        each = pooled_slope[:, part] * (pooled[:, part] > 0)
-        offset_slopes.append(each.sum(0))
-        own_slope = np.zeros((width, dim, FILTERS), np.float32)
-        for shift in range(width):  # only the words where a filter is highest have a part in it
-            word = place - (width - 1) + shift
-            inside = (word >= 0) & (word < count)
-            word, inner = np.clip(word, 0, count - 1), each * inside
-            own_slope[shift] = np.einsum(
-                "tfd,tf->df", read[np.arange(texts)[:, None], word], inner, optimize=True
-            )
-            chosen = np.zeros((texts, count, FILTERS), np.float32)
-            np.put_along_axis(chosen, word[:, None], inner[:, None], 1)
-            read_slope += chosen @ own.reshape(width, dim, FILTERS)[shift].T
-        filter_slopes.append(own_slope.reshape(width * dim, FILTERS))
-    read_slope += (pooled_slope[:, FILTERS * len(WIDTHS) :] / lengths[:, None])[:, None]
-    known = ids > 0  # unknown words keep 0
-    rows, number = np.unique(ids[known], return_inverse=True)
-    gathered = csr_matrix(
-        (np.ones(len(number), np.float32), (number, np.arange(len(number)))), (len(rows), len(number))
-    )
-    vector_slope = np.zeros_like(net.vectors)
-    vector_slope[rows] = gathered @ read_slope[known]
-    return [vector_slope, *filter_slopes, *offset_slopes, (pooled * kept).T @ slope, slope.sum(0)]
+    class Module(nn.Module):  # type: ignore[misc]  # torch has no types here
+        def __init__(self) -> None:
+            super().__init__()
+            dim = vectors.shape[1]
+            # times 3: of length 1, their parts are smaller than what a filter finds should be
+            self.words = nn.Embedding.from_pretrained(torch.tensor(vectors * 3), freeze=False, padding_idx=0)
+            self.subwords = nn.EmbeddingBag(SUBWORD_BUCKETS, dim, mode="mean")
+            nn.init.normal_(self.subwords.weight, 0, 0.15)
+            self.context = nn.Linear(CONTEXT * dim, HIDDEN)
+            self.filters = nn.ModuleList(nn.Linear(width * (dim + HIDDEN), FILTERS) for width in WIDTHS)
+            self.dropout = nn.Dropout(DROPOUT)
+            self.output = nn.Linear(FILTERS * len(WIDTHS) + dim + HIDDEN, outputs)
+
+        def forward(self, texts: Texts, ids: Ints, lengths: Ints) -> Any:  # noqa: ANN401 - of torch
+            words, place = np.unique(ids, return_inverse=True)
+            subwords, begins = texts.parts(words)
+            vector = self.words(torch.from_numpy(texts.rows[words]))
+            vector = vector + self.subwords(torch.from_numpy(subwords), torch.from_numpy(begins))
+            read = functional.embedding(torch.from_numpy(place.reshape(ids.shape)), vector)
+            words_mask = torch.from_numpy(np.arange(ids.shape[1]) < lengths[:, None]).unsqueeze(2)
+            hidden = self.context(runs(read, CONTEXT, CONTEXT // 2)).relu()
+            read = torch.cat([read, hidden], 2) * words_mask
+            highest = []
+            for width, each in zip(WIDTHS, self.filters, strict=True):
+                found = each(runs(read, width, width - 1))
+                padding = np.arange(found.shape[1]) >= lengths[:, None] + width - 1  # runs of no word
+                found = found.masked_fill(torch.from_numpy(padding).unsqueeze(2), -torch.inf)
+                highest.append(found.amax(1).relu())
+            mean = read.sum(1) / torch.from_numpy(lengths).unsqueeze(1)
+            return self.output(self.dropout(torch.cat([*highest, mean], 1)))
+
+    def runs(read: Any, width: int, margin: int) -> Any:  # noqa: ANN401 - of torch
+        padded = functional.pad(read, (0, 0, margin, margin))
+        return torch.cat([padded[:, at : padded.shape[1] - width + 1 + at] for at in range(width)], 2)
+
+    return Module()
 
 
 def fit_network(
-    texts: Sequence[Ints], labels: Bools, weights: Floats, vectors: Floats, seed: int, epochs: int = EPOCHS
-) -> Fitted:
-    """Learn from texts that a vocabulary has read, by Adam with decay (Loshchilov & Hutter 2019).
+    texts: Texts, labels: Bools, costs: Floats, vectors: Floats, seed: int, epochs: int = EPOCHS
+) -> dict[str, Floats]:
+    """Learn from texts; return what is learnt, by its names.
 
-    `labels` and `weights` are (texts, classes): whether a class is meant, and what an error costs.
+    `labels` and `costs` are (texts, outputs): whether a text is one, and what an error costs (0: nothing is
+    learnt from it).
+
+    Raises:
+        MissingExtra: torch is not installed.
     """
-    chance = np.random.default_rng(seed)
-    net = Fitted.drawn(vectors, labels.shape[1], chance)
-    arrays = net.arrays()
-    mean, square = ([np.zeros_like(each) for each in arrays] for _ in range(2))
-    lengths = np.array([len(text) for text in texts])
-    steps, step = epochs * -(-len(texts) // BATCH), 0
+    require()
+    import torch
+
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        module = _module(vectors, labels.shape[1])
+        _train(module, texts, labels, costs, np.random.default_rng(seed), epochs)
+    return {name: each.detach().numpy() for name, each in module.named_parameters()}
+
+
+def _train(
+    module: Any,  # noqa: ANN401 - of torch
+    texts: Texts,
+    labels: Bools,
+    costs: Floats,
+    chance: np.random.Generator,
+    epochs: int,
+) -> None:
+    """Change a module by Adam with decay (Loshchilov & Hutter 2019)."""
+    import torch
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    optimizer = torch.optim.AdamW(module.parameters(), lr=RATE, weight_decay=DECAY)
+    rows = np.flatnonzero(costs.any(1))
+    lengths = np.array([len(texts.texts[at]) for at in rows.tolist()])
+    steps, step = epochs * -(-len(rows) // BATCH), 0
     for _ in range(epochs):
-        order = np.argsort(lengths + chance.uniform(0, 4, len(texts)))  # texts of one length go together
+        order = rows[np.argsort(lengths + chance.uniform(0, 4, len(rows)))]  # texts of one length together
         batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
         for at in chance.permutation(len(batches)):
             own = batches[at]
-            ids, length = _padded([texts[each] for each in own])
-            ids = np.where((ids >= 0) & (chance.random(ids.shape) < WORD_DROPOUT), 0, ids)
-            kept = chance.random((len(own), len(net.weights))) >= DROPOUT
-            slopes = gradients(
-                net, ids, length, labels[own], weights[own], (kept / (1 - DROPOUT)).astype(np.float32)
-            )
+            ids, length = texts.padded(own)
+            ids = np.where(chance.random(ids.shape) < WORD_DROPOUT, 0, ids)
+            truth, cost = torch.from_numpy(labels[own].astype(np.float32)), torch.from_numpy(costs[own])
+            scores = module(texts, ids, length)
+            loss = binary_cross_entropy_with_logits(scores, truth, cost, reduction="sum") / len(own)
             step += 1
-            rate = RATE * min(1.0, step / 100) * max(0.02, 1 - step / steps)
-            for place, (value, slope) in enumerate(zip(arrays, slopes, strict=True)):
-                mean[place] += 0.1 * (slope - mean[place])
-                square[place] += 0.001 * (slope * slope - square[place])
-                move = (mean[place] / (1 - 0.9**step)) / (np.sqrt(square[place] / (1 - 0.999**step)) + 1e-8)
-                value -= np.float32(rate) * (move + (DECAY * value if place else 0))
-    return net
+            for group in optimizer.param_groups:
+                group["lr"] = RATE * min(1.0, step / 100) * max(0.02, 1 - step / steps)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
 
 
-def packed(vocabulary: Vocabulary, net: Fitted, share: Floats) -> dict[str, npt.NDArray[np.generic]]:
-    """Return the arrays that the file of a classifier keeps: vectors as bytes, the rest halved.
-
-    Hashes of words, which ascend, are told by what each adds.
-    """
+def assemble(vocabulary: Vocabulary, learnt: Mapping[str, Floats], share: Floats) -> Network:
+    """Return what scores texts by what `fit_network` learnt, of as many classes as `share`, (2, classes)."""
     hashes = {zlib.crc32(word.encode()): row for word, row in vocabulary.rows.items()}
-    words = sorted(hashes)
-    step = np.float32(np.abs(net.vectors).max() / 127)
+    words, classes = sorted(hashes), share.shape[1]
+    return Network(
+        np.array(words, np.uint32),
+        np.array([hashes[word] for word in words], np.uint16),
+        learnt["words.weight"],
+        learnt["subwords.weight"],
+        learnt["context.weight"].T,
+        learnt["context.bias"],
+        tuple(learnt[f"filters.{at}.weight"].T for at in range(len(WIDTHS))),
+        tuple(learnt[f"filters.{at}.bias"] for at in range(len(WIDTHS))),
+        learnt["output.weight"].T[:, :classes],
+        learnt["output.bias"][:classes],
+        share,
+    )
+
+
+def packed(net: Network) -> dict[str, npt.NDArray[np.generic]]:
+    """Return the arrays that the file of a classifier keeps.
+
+    Vectors are small whole numbers, times a scale, and most others halves. Hashes of words, which ascend,
+    are told by what each adds.
+    """
     found: dict[str, npt.NDArray[np.generic]] = {
-        "word_gaps": np.diff(np.array(words, np.int64), prepend=0).astype(np.uint32),
-        "rows": np.array([hashes[word] for word in words], np.uint16),
-        "vectors": np.round(net.vectors / step).astype(np.int8),
-        "step": np.array(step),
+        "word_gaps": np.diff(net.words.astype(np.int64), prepend=0).astype(np.uint32),
+        "rows": net.rows,
+        "context": net.context.astype(np.float16),
+        "context_offset": net.context_offset.astype(np.float16),
         "network_weights": net.weights.astype(np.float16),
         "network_bias": net.bias,
-        "share": share,
+        "share": net.share,
     }
+    for name, vectors in (("vector", net.vectors), ("subword", net.subwords)):
+        scale = np.maximum(np.abs(vectors).max(0), 1e-9) / LEVELS
+        found[f"{name}s"] = np.round(vectors / scale).astype(np.int8)
+        found[f"{name}_scale"] = scale.astype(np.float32)
     for width, own, offset in zip(WIDTHS, net.filters, net.offsets, strict=True):
         found |= {f"filters{width}": own.astype(np.float16), f"offsets{width}": offset.astype(np.float16)}
     return found

@@ -1,7 +1,8 @@
 """`python -m training.screening`: which situations of danger and time limits are found, and what else is.
 
 The cases (`--cases FOLDER`) are a file a class, written before its rules: situations, and near misses that
-must not raise that class; half of each for development, half held out. Unseen ones came after all rules.
+must not raise that class; half of each for development, half held out. Unseen ones came after all rules;
+final ones, and long tales with a danger in them or with none, after the classifier's shape was chosen.
 """
 
 from __future__ import annotations
@@ -21,15 +22,22 @@ from training.eval.report import commit
 from training.references.scores import wilson
 
 FOLDER = Path(__file__).parents[1] / "tests" / "rag" / "screening" / "cases" / "danger"
-HALVES = ("dev", "test", "unseen")  # the last was written after all rules, by another writer
-GROUPS = {"violence and suicide": CLASSES[:5], "other emergencies": CLASSES[5:8], "time limits": LIMITS}
+# the last three were written after all rules, by other writers
+MEASURED = ("unseen", "final", "long")
+HALVES = ("dev", "test", *MEASURED)
+EMERGENCIES = CLASSES[:8]  # emergencies
+ORDINARY = "ordinary"  # what is near no class: no emergency may be raised
+GROUPS = {
+    "violence and suicide": CLASSES[:5], "other emergencies": CLASSES[5:8], "time limits": LIMITS,
+    "ordinary tales": (ORDINARY,),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A situation of danger, or a near miss."""
 
-    danger: str  # the class that it is a situation of, or close to
+    danger: str  # the class that it is a situation of, or close to; or `ORDINARY`
     language: str
     half: str  # of HALVES
     is_case: bool  # False: a near miss
@@ -38,7 +46,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A case, and whether the class of its file was raised."""
+    """A case, and whether the class of its file was raised, or of `ORDINARY` any emergency."""
 
     danger: str
     language: str
@@ -53,7 +61,7 @@ def read_cases(folder: Path = FOLDER) -> Iterator[Case]:
     Raises:
         BadInput: a class has no file there, or a line is not a case.
     """
-    for danger in CLASSES:
+    for danger in (*CLASSES, ORDINARY):
         path = folder / f"{danger}.jsonl"
         try:
             read = list(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
@@ -70,7 +78,8 @@ def read_cases(folder: Path = FOLDER) -> Iterator[Case]:
 def outcomes(folder: Path = FOLDER) -> Iterator[Outcome]:
     """Ask every case of a folder; see `read_cases`."""
     for case in read_cases(folder):
-        raised = bool(classes(case.text).get(case.danger))
+        found = classes(case.text)
+        raised = any(found.get(name) for name in (EMERGENCIES if case.danger == ORDINARY else (case.danger,)))
         yield Outcome(case.danger, case.language, case.half, case.is_case, raised)
 
 
@@ -87,8 +96,10 @@ class Counts:
         """Return the counts with the shares and their 95 % intervals."""
         recall, alarms = wilson(self.found, self.cases), wilson(self.alarms, self.near)
         return {
-            "cases": self.cases, "found": self.found, "recall": [recall.value, recall.low, recall.high],
-            "near": self.near, "alarms": self.alarms, "alarm rate": [alarms.value, alarms.low, alarms.high],
+            "cases": self.cases, "found": self.found,
+            "recall": [recall.value, recall.low, recall.high] if self.cases else None,
+            "near": self.near, "alarms": self.alarms,
+            "alarm rate": [alarms.value, alarms.low, alarms.high] if self.near else None,
         }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ _FIGURATIVE = {
     for danger in CLASSES
 }
 HEARING = 4.0  # by which the classifier must be surer of an arrest where the rules find a hearing
+WORDED = 3.0  # the same of a class whose words the rules take for denied, figurative or over
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
@@ -79,17 +80,26 @@ def classes(question: str) -> Mapping[str, bool]:
     french = question_languages(question)[:1] == ["fr"]
     found = rule_classes(question)
     surer = {"police": HEARING} if found.get("deadline") else {}
+    more = _more(question, found, surer, french=french)
+    if more and (worded := _literal_classes(question) & set(more)):
+        surer = {name: surer.get(name, 0.0) + WORDED for name in worded} | {
+            name: by for name, by in surer.items() if name not in worded
+        }
+        more = _more(question, found, surer, french=french)
+    return {**found, **more}
+
+
+def _more(
+    question: str, found: Mapping[str, bool], surer: Mapping[str, float], *, french: bool
+) -> dict[str, bool]:
+    """Return the classes that the classifier raises, or names, beyond those that are found."""
+    limited = any(found.get(each) for each in LIMITS)  # beside a time limit nothing is merely named
     predicted = classifier().predict(question, french=french, surer=surer)
-    limited = any(found.get(each) for each in LIMITS)  # the rules know which, and a hearing is no arrest
-    more = {
+    return {
         danger: now
         for danger, now in predicted.items()
-        if now > found.get(danger, -1) and not (limited and danger in FACTS and (danger in LIMITS or not now))
+        if now > found.get(danger, -1) and not (limited and danger in FACTS and not now)
     }
-    if not more:
-        return found
-    worded = _literal_classes(question)
-    return {**found, **{danger: now for danger, now in more.items() if danger not in worded}}
 
 
 def _readings(question: str) -> Iterator[tuple[Sequence[Word], Sequence[Match]]]:

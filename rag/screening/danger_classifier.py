@@ -2,7 +2,8 @@
 
 Logistic regression for each class over hashed n-grams of characters and words (Weinberger et al. 2009),
 weighed by inverse document frequency; no word list, one model for all languages. The scores of a small
-convolutional network over word vectors are mixed in where that finds more. `training.danger` makes both.
+convolutional network over vectors of words and of their parts are mixed in where that finds more.
+`training.danger` makes both.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,11 +25,12 @@ from rag.types import Floats, Ints
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
 LONGEST = 60  # words of a text that is no story; two Chinese signs are one
-SHORT, UNSURE = 9, 1.0  # words of a short text in French, whose score must be higher by so much
-UNSURE_LONG = (2.0, 3.0)  # the same of a longer text, for what tells of danger is long too: others, French
+SHORT, UNSURE = (10, 9), 1.0  # words of a text that is not short, and what a short one must score more
+SHORTEST, UNSURE_SHORTEST = 7, 3.0  # the same of a very short text, often a mere topic, in another language
+UNSURE_LONG = (2.0, 2.0)  # the same of a longer text, for what tells of danger is long too: others, French
 # by which a class may be less likely than the likeliest, in other languages and in French: people in one
 # danger are often in two, but where it has read less it takes one for another
-BEHIND = (1.0, 2.0)
+BEHIND = (2.0, 3.0)
 BUCKETS = 2**18
 CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
 _HAN = "\u3400-\u9fff"
@@ -37,23 +39,30 @@ _WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]*[^\W_{_HAN}][^\s{_HAN}]*")
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 _STEP = np.uint64(1_000_003)
 WIDTHS = (1, 2, 3)  # words that a filter of the network sees at once
+CONTEXT = 5  # words that tell what the middle one means there
+SUBWORDS = (3, 4, 5)  # letters of a part of a word, "<" before its first and ">" behind its last included
 LONGEST_READ = 400  # words that the network looks at
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / the golden ratio: spreads hashes (Knuth, TAOCP 6.4)
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Filters over the vectors of neighbouring words, of which each keeps its highest value (Kim 2014).
+    """A network of convolutions: words in context, then filters that keep their highest value (Kim 2014).
 
-    Words that no case has share the row of the nearest one that cases have, so that they are read alike.
+    A word is the sum of its own vector and the mean of its subwords' (Bojanowski et al. 2017), so that one
+    with a typing error or another ending is read alike. Words that no case has share the row of the nearest
+    one that cases have.
     """
 
     words: npt.NDArray[np.uint32]  # (known,), ascending: CRC-32 of each
     rows: npt.NDArray[np.uint16]  # (known,)
     vectors: Floats  # (rows, dim); the first, of unknown words, is 0
-    filters: tuple[Floats, ...]  # for each of `WIDTHS` (width * dim, filters)
+    subwords: Floats  # (buckets, dim)
+    context: Floats  # (CONTEXT * dim, hidden)
+    context_offset: Floats  # (hidden,)
+    filters: tuple[Floats, ...]  # for each of `WIDTHS` (width * (dim + hidden), filters)
     offsets: tuple[Floats, ...]  # for each (filters,)
-    weights: Floats  # (filters of all widths + dim, classes)
+    weights: Floats  # (filters of all widths + dim + hidden, classes)
     bias: Floats  # (classes,)
     share: Floats  # (2, classes) of the network in a score, beside the n-grams: other languages, French
 
@@ -67,7 +76,10 @@ class Network:
         return cls(
             np.cumsum(data["word_gaps"], dtype=np.uint32),
             data["rows"].astype(np.uint16),
-            floats("vectors") * floats("step"),
+            floats("vectors") * floats("vector_scale"),
+            floats("subwords") * floats("subword_scale"),
+            floats("context"),
+            floats("context_offset"),
             tuple(floats(f"filters{width}") for width in WIDTHS),
             tuple(floats(f"offsets{width}") for width in WIDTHS),
             floats("network_weights"),
@@ -75,39 +87,41 @@ class Network:
             floats("share"),
         )
 
+    def _vector(self, word: str) -> Floats:
+        """Return what a word means out of context, (dim,)."""
+        code = np.uint32(zlib.crc32(word.encode()))  # a Python int would cast the whole table
+        at = min(int(np.searchsorted(self.words, code)), len(self.words) - 1)
+        own = self.vectors[self.rows[at] if self.words[at] == code else 0]
+        found: Floats = own + self.subwords[subword_buckets(word, len(self.subwords))].mean(0)
+        return found
+
     def scores(self, text: str) -> Floats:
         """Return the log odds of each class, (classes,) float32."""
-        hashes = np.array([zlib.crc32(w.encode()) for w in plain_words(text)[:LONGEST_READ]], np.uint32)
-        at = np.minimum(np.searchsorted(self.words, hashes), len(self.words) - 1)
-        ids = np.where(self.words[at] == hashes, self.rows[at], 0)
-        read = self.vectors[ids if len(ids) else [0]][None]
-        pooled, _ = convolve(read, np.array([read.shape[1]]), self.filters, self.offsets)
-        found: Floats = pooled[0] @ self.weights + self.bias
+        words = plain_words(text)[:LONGEST_READ]
+        read = np.zeros((max(len(words), 1), self.vectors.shape[1]), np.float32)
+        for at, word in enumerate(words):
+            read[at] = self._vector(word)
+        hidden = np.maximum(_runs(read, CONTEXT, CONTEXT // 2) @ self.context + self.context_offset, 0)
+        read = np.hstack([read, hidden])
+        highest = [
+            np.maximum((_runs(read, width, width - 1) @ own + offset).max(0), 0)
+            for width, own, offset in zip(WIDTHS, self.filters, self.offsets, strict=True)
+        ]
+        found: Floats = np.concatenate([*highest, read.mean(0)]) @ self.weights + self.bias
         return found
 
 
-def convolve(
-    read: Floats, lengths: Ints, filters: Sequence[Floats], offsets: Sequence[Floats]
-) -> tuple[Floats, list[Ints]]:
-    """Return what filters find in texts: the highest value of each, not below 0, and the mean word.
+def _runs(read: Floats, width: int, margin: int) -> Floats:
+    """Return every run of so many words, a row each; `margin` words of zeros stand at either end."""
+    padded = np.pad(read, ((margin, margin), (0, 0)))
+    return np.hstack([padded[at : len(padded) - width + 1 + at] for at in range(width)])
 
-    `read` are the vectors of their words, (texts, words, dim), with zeros after the last of `lengths` words.
-    The second value is, for each width, where a filter is highest, (texts, filters); place 0 is the one whose
-    last word is the text's first.
-    """
-    texts, count, dim = read.shape
-    pooled, places = [], []
-    for width, own, offset in zip(WIDTHS, filters, offsets, strict=True):
-        padded = np.zeros((texts, count + 2 * (width - 1), dim), np.float32)
-        padded[:, width - 1 : width - 1 + count] = read
-        runs = count + width - 1
-        windows = np.concatenate([padded[:, at : at + runs] for at in range(width)], axis=2)
-        values = (windows.reshape(texts * runs, width * dim) @ own).reshape(texts, runs, -1)
-        place = values.argmax(1)
-        places.append(place)
-        pooled.append(np.maximum(np.take_along_axis(values, place[:, None], 1)[:, 0] + offset, 0))
-    pooled.append(read.sum(1) / lengths[:, None])
-    return np.concatenate(pooled, axis=1).astype(np.float32), places
+
+def subword_buckets(word: str, buckets: int) -> Ints:
+    """Return the buckets of the parts of a word, which is not empty."""
+    marked = f"<{word}>"
+    parts = [marked[at : at + n] for n in SUBWORDS for at in range(len(marked) - n + 1)]
+    return np.array([zlib.crc32(part.encode()) % buckets for part in parts], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +163,9 @@ class Classifier:
         count = len(_WORD.findall(text))
         if count < (FEWEST if french else FEWEST_FOREIGN):
             return {}
-        scores, unsure = self.scores(text, french=french), UNSURE * (french and count < SHORT)
+        scores, unsure = self.scores(text, french=french), UNSURE * (count < SHORT[int(french)])
+        if not french and count < SHORTEST:
+            unsure = UNSURE_SHORTEST
         unsure += UNSURE_LONG[int(french)] * (count - len(_HAN_SIGN.findall(text)) / 2 > LONGEST)
         raises, hints = self.raises[int(french)], self.hints[int(french)]
         likely = scores >= scores.max() - BEHIND[int(french)]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,21 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag.errors import MissingExtra
 from rag.screening.danger import CLASSES, classes, rule_classes
 from rag.screening.danger_classifier import (
     BUCKETS,
     Classifier,
     Network,
     classifier,
-    convolve,
     ngrams,
     plain_words,
+    subword_buckets,
 )
 from rag.screening.emergencies import Danger, Emergency, situations
 from training import danger as fitting
 from training import danger_network as network
 from training.danger import Example, fit, threshold, weigh
-from training.screening import FOLDER
+from training.danger_network import SHARE
+from training.screening import FOLDER, MEASURED
 
 
 def test_each_chinese_sign_is_a_word() -> None:
@@ -74,11 +77,14 @@ def small(score: float) -> Classifier:
         (9.5, "mon fils et ma fille ?", True, {}),  # a few words are too few
         (9.5, "dépôt", False, {}),
         (9.5, "他打我", False, {"threat": True}),  # three
-        (1.5, "he said one word", False, {"threat": True}),  # the thresholds of its languages know short ones
-        (0.5, "he said one word", False, {"threat": False}),
-        (2.5, "un mot de trop, hier soir ! " * 11, True, {}),  # a story of 66 words
-        (3.5, "un mot de trop, hier soir ! " * 11, True, {"threat": False}),
-        (4.5, "un mot de trop, hier soir ! " * 11, True, {"threat": True}),
+        (4.5, "he said one word", False, {"threat": True}),
+        (3.5, "he said one word", False, {"threat": False}),
+        (2.5, "he said one word", False, {}),  # very short
+        (2.5, "he said one word too many last night", False, {"threat": True}),
+        (1.5, "he said one word too many last night", False, {"threat": False}),
+        (1.5, "un mot de trop, hier soir ! " * 11, True, {}),  # a story of 66 words
+        (2.5, "un mot de trop, hier soir ! " * 11, True, {"threat": False}),
+        (3.5, "un mot de trop, hier soir ! " * 11, True, {"threat": True}),
         (2.5, "one word too many last night " * 11, False, {"threat": False}),
         (3.5, "one word too many last night " * 11, False, {"threat": True}),
         (1.5, "他昨天说了一句话" * 10, False, {"threat": True}),  # 80 signs are none
@@ -163,7 +169,7 @@ def test_no_unseen_case_teaches() -> None:
     for path in FOLDER.glob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
-            (unseen if case["half"] == "unseen" else seen).add(case["text"])
+            (unseen if case["half"] in MEASURED else seen).add(case["text"])
     with lzma.open(fitting.WRITTEN, "rt", encoding="utf-8") as lines:
         seen |= {json.loads(line)["text"] for line in lines}
     assert len(seen) > 10_000
@@ -191,6 +197,39 @@ def test_a_small_fit_tells_its_classes_apart() -> None:
     chosen = threshold(told, "threat", scores[:, 0], np.zeros(len(told), np.bool_), french=True)
     assert (chosen.with_rules, chosen.rules_alone) == ((1.0, 0.0), (0.0, 0.0))
     assert chosen.hints <= chosen.raises
+
+
+def test_thresholds_are_of_one_language_and_not_of_harder_cases() -> None:
+    """High scores of near misses of other languages, or of who wrote against a fit, cost nothing."""
+    of = [
+        Example(f"{writer} {n}", name, n < 5, writer, language)
+        for writer, language, name in (
+            ("second", "fr", "threat"), ("third", "de", "threat"), ("against-1", "fr", "threat"),
+            ("first", "fr", "threat"), ("long-1", "fr", ""),
+        )
+        for n in range(10)
+    ]  # fmt: skip
+    high = np.array([each.writer != "second" or each.is_case for each in of])
+    scores, ruled = np.where(high, 1.0, -1.0).astype(np.float32), np.zeros(len(of), np.bool_)
+    french = threshold(of, "threat", scores, ruled, french=True)
+    assert (french.raises, french.with_rules) == (fitting.LEAST, (1.0, 0.0))
+    others = threshold(of, "threat", scores, ruled, french=False)
+    assert others.raises > 1  # where near misses score as high as cases, none is raised
+    assert others.with_rules == (0.0, 0.0)
+
+
+def test_a_class_takes_the_network_where_more_is_found_with_it() -> None:
+    of = [Example(str(n), name, n < 5, "second") for name in CLASSES for n in range(10)]
+    alone = np.full((len(of), len(CLASSES)), -3.0, np.float32)
+    mixed = alone.copy()
+    for at, name in enumerate(CLASSES):
+        case = [n for n, each in enumerate(of) if each.danger == name and each.is_case]
+        (mixed if name == "threat" else alone)[case, at] = 2.0
+    share, (others, french) = fitting.choose(of, np.stack([alone, mixed]), np.zeros(alone.shape, np.bool_))
+    assert share[1] == pytest.approx([SHARE if name == "threat" else 0 for name in CLASSES])
+    assert not share[0].any()  # nobody wrote in another language
+    assert {each.with_rules for each in french} == {(1.0, 0.0)}
+    assert {each.raises for each in others} == {fitting.TRIED[-1]}  # without near misses nothing is raised
 
 
 def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,59 +262,118 @@ def test_words_of_the_same_company_have_like_vectors() -> None:
 def test_a_word_that_no_case_has_is_read_as_the_nearest() -> None:
     vocabulary = network.Vocabulary.of(["Il frappe, pluie soleil"] * network.SEEN, KNOWN)
     assert vocabulary.rows["cogne"] == vocabulary.rows["frappe"] != vocabulary.rows["pluie"]
-    assert vocabulary.read("cogne xyz").tolist() == [vocabulary.rows["frappe"], 0]
-    assert vocabulary.read("").tolist() == [0]
+    read = network.Texts.read(["cogne xyz", ""], vocabulary)
+    assert [read.rows[text].tolist() for text in read.texts] == [[vocabulary.rows["frappe"], 0], [0]]
 
 
-def test_the_slopes_of_the_network_are_those_of_its_loss() -> None:
-    chance = np.random.default_rng(1)
-    vectors = chance.normal(size=(5, 3)).astype(np.float32)
-    vectors[0] = 0
-    net = network.Fitted.drawn(vectors, 2, chance)
-    ids, lengths = network._padded([np.array([1, 2, 0, 3]), np.array([4, 1])])
-    labels, weights = np.array([[True, False], [False, False]]), np.array([[1.0, 0.5], [2.0, 1.0]])
-    kept = (chance.random((2, len(net.weights))) > 0.3).astype(np.float32)
-
-    def loss() -> float:
-        read = net.vectors[ids] * (ids >= 0)[..., None]
-        pooled, _ = convolve(read, lengths, net.filters, net.offsets)
-        scores = ((pooled * kept) @ net.weights + net.bias).astype(np.float64)
-        return float((weights * np.logaddexp(0, np.where(labels, -scores, scores))).sum() / 2)
-
-    slopes = network.gradients(net, ids, lengths, labels, weights, kept)
-    for array, slope in zip(net.arrays(), slopes, strict=True):
-        at = np.unravel_index(np.abs(slope).argmax(), slope.shape)
-        before, step = array[at], 1e-2
-        array[at] = before + step
-        above = loss()
-        array[at] = before - step
-        below = loss()
-        array[at] = before
-        assert slope[at] == pytest.approx((above - below) / (2 * step), rel=0.05)
-    assert not slopes[0][0].any()  # unknown words stay 0
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=5))
+def test_the_subwords_of_words_are_those_of_each(texts: list[str]) -> None:
+    read = network.Texts.read(texts, network.Vocabulary.of(texts, KNOWN))
+    ids, lengths = read.padded(np.arange(len(texts)))
+    for text, row, length in zip(texts, ids, lengths, strict=True):
+        words = plain_words(text)
+        parts, begins = read.parts(row[:length])
+        found = [part.tolist() for part in np.split(parts, begins[1:])]
+        assert (
+            found == [subword_buckets(word, network.SUBWORD_BUCKETS).tolist() for word in words] or not words
+        )
+        assert not row[length:].any()
 
 
+def test_a_word_with_a_typing_error_shares_subwords_with_the_one_that_is_meant() -> None:
+    typed, meant, other = (set(subword_buckets(w, 2**20)) for w in ("menasse", "menace", "loyer"))
+    assert len(typed & meant) > 3 > len(typed & other)
+    assert len(subword_buckets("他", 2**20)) == 1  # "<他>"
+
+
+@pytest.mark.models
+@pytest.mark.slow
 def test_what_is_packed_scores_as_what_was_fitted(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
     texts = ["elle frappe fort", "pluie et soleil", "frappe encore", "soleil et pluie fort"] * network.SEEN
-    labels = np.array([["frappe" in text] for text in texts])
+    labels = np.array([["frappe" in text, "soleil" in text] for text in texts])
     vocabulary = network.Vocabulary.of(texts, KNOWN)
-    read = [vocabulary.read(text) for text in texts]
+    read = network.Texts.read(texts, vocabulary)
     costs = np.ones(labels.shape, np.float32)
-    net = network.fit_network(read, labels, costs, vocabulary.vectors, seed=0, epochs=60)
-    expected = net.scores(read)
-    assert ((expected > 0) == labels).all()
-
-    np.savez(
-        tmp_path / "net.npz",
-        allow_pickle=False,
-        **network.packed(vocabulary, net, np.ones((2, 1), np.float32)),
+    learnt, again = (
+        network.fit_network(read, labels, costs, vocabulary.vectors, seed=0, epochs=15) for _ in range(2)
     )
+    assert all(np.array_equal(learnt[name], again[name]) for name in learnt)
+    assert not learnt["words.weight"][0].any()  # unknown words stay 0
+    fitted = network.assemble(vocabulary, learnt, np.ones((2, 1), np.float32))
+    expected = np.array([fitted.scores(text) for text in texts])
+    assert ((expected > 0) == labels[:, :1]).all()
+
+    np.savez(tmp_path / "net.npz", allow_pickle=False, **network.packed(fitted))
     with np.load(tmp_path / "net.npz") as data:
         shipped = Network.read(data)
-    found = np.array([shipped.scores(text) for text in texts])
-    assert np.allclose(found, expected, atol=0.1)
+    assert np.allclose([shipped.scores(text) for text in texts], expected, atol=0.1)
     assert shipped.scores("elle cogne")[0] > 0  # a word that was never learnt
     assert shipped.scores("").shape == (1,)
+
+
+@pytest.mark.models
+def test_numpy_scores_as_torch_does() -> None:
+    """Texts of many lengths, which torch reads side by side, padded; some words are unknown."""
+    torch = pytest.importorskip("torch")
+    texts = ["frappe", "", "il frappe pluie soleil xyz encore", "cogne " * 12]
+    vocabulary = network.Vocabulary.of(["il frappe pluie encore"] * network.SEEN, KNOWN)
+    read = network.Texts.read(texts, vocabulary)
+    torch.manual_seed(3)
+    module = network._module(vocabulary.vectors, 4).eval()
+    with torch.no_grad():
+        expected = module(read, *read.padded(np.arange(len(texts)))).numpy()
+    learnt = {name: each.detach().numpy() for name, each in module.named_parameters()}
+    fitted = network.assemble(vocabulary, learnt, np.ones((2, 2), np.float32))
+    assert np.allclose([fitted.scores(text) for text in texts], expected[:, :2], atol=1e-5)
+
+
+@pytest.mark.models
+def test_what_is_not_to_be_learnt_from_changes_nothing() -> None:
+    pytest.importorskip("torch")
+    taught = ["elle frappe fort", "pluie et soleil"]
+    vocabulary, costs = network.Vocabulary.of(taught * network.SEEN, KNOWN), np.ones((4, 1), np.float32)
+    costs[2:] = 0
+    fits = []
+    for others in (["soleil fort", "frappe"], ["pluie pluie pluie elle", "et"]):
+        read, labels = network.Texts.read([*taught, *others], vocabulary), np.array([[1], [0], [1], [0]]) > 0
+        fits.append(network.fit_network(read, labels, costs, vocabulary.vectors, seed=0, epochs=3))
+    assert all(np.array_equal(fits[0][name], fits[1][name]) for name in fits[0])
+
+
+def test_without_torch_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match="models"):
+        network.require()
+
+
+@pytest.mark.models
+@pytest.mark.slow
+def test_a_text_is_scored_by_what_other_writers_teach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third writer's texts are scored alike whatever their labels are, and the network has its share."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(fitting, "FEWEST", 2)
+    words = {"threat": "menace", "violence": "mari frappe", "": "loyer"}
+    scores = []
+    for turned in (False, True):
+        of = [
+            Example(
+                f"il {words[name]} {n}", name, (name == "threat") != (turned and writer == "third"), writer
+            )
+            for writer in ("first", "second", "third")
+            for name in words
+            for n in range(6)
+        ]
+        made = fitting.TrainingSet.of(of, KNOWN, seed=0)
+        folds = np.array([("first", "second", "third").index(each.writer) for each in of])
+        scores.append(made.fold_scores(2, folds))
+        learnt = np.flatnonzero(folds != 2)
+        net = Network.read(network.packed(made.network(learnt)))
+        expected = np.array([net.scores(each.text) for each in of if each.writer == "third"])
+        assert np.allclose(scores[-1][1], (1 - SHARE) * scores[-1][0] + SHARE * expected, atol=1e-4)
+        assert made.tasks.shape == (len(of), 2 * len(CLASSES) + 1)
+        assert made.tasks[:, len(CLASSES)].tolist() == [each.is_case for each in of]
+    assert np.allclose(*scores, atol=1e-4)
 
 
 def test_a_class_hears_the_network_in_the_languages_where_it_finds_more() -> None:
