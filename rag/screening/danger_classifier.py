@@ -30,7 +30,7 @@ SHORTEST, UNSURE_SHORTEST = 7, 3.0  # the same of a very short text, often a mer
 UNSURE_LONG = (2.0, 2.0)  # the same of a longer text, for what tells of danger is long too: others, French
 # by which a class may be less likely than the likeliest, in other languages and in French: people in one
 # danger are often in two, but where it has read less it takes one for another
-BEHIND = (2.0, 3.0)
+BEHIND = (1.0, 2.0)
 BUCKETS = 2**18
 CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
 _HAN = "\u3400-\u9fff"
