@@ -133,7 +133,7 @@ def test_a_server_with_too_many_connections_is_busy_and_asked_again(
             call()
 
     def leave(_: float) -> None:
-        base._call(lambda c: c.execute(f"ALTER ROLE {role} CONNECTION LIMIT 1"))
+        base._call(lambda c: c.execute(f"ALTER ROLE {role} CONNECTION LIMIT -1"))
 
     monkeypatch.setattr("indexes.qdrant.upload.time.sleep", leave)
     assert patient(crowded, (1,)).collections() == base.collections()
