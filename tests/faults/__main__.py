@@ -13,10 +13,11 @@ markup      markup, escapes and addresses in whatever a corpus or a person write
 flood-*     a page, and a client of a model, that are sent more than they take
 text-*      readers of references: they come in order, inside the text, and resolve to articles
 
-Anything else is a failure: another exception, a process that dies, a case that takes longer than its limit
-(it is stopped from outside) or more memory than MEMORY at its peak. A case is made from its target, the seed
-and its number alone, so what is printed of a failure makes it again; acts of `../shared/data/akn`, where they
-are there, are damaged beside those written here.
+Anything else is a failure: another exception, a process that dies, a case that takes more seconds of a
+core than its limit, or HANGS times as many by the clock (it is stopped from outside: a busy machine is no
+fault), or more memory than MEMORY at its peak. A case is made from its target, the seed and its number
+alone, so what is printed of a failure makes it again; acts of `../shared/data/akn`, where they are there,
+are damaged beside those written here.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from training.eval.report import commit
 
 MOST = 20  # failures that are printed of a target
 MEMORY = 600  # MiB that a process may hold at the peak of a case
+HANGS = 3  # times its limit that a case may last by the clock
 CASES = sys.maxsize  # of a target; the tests of this command need few
 ROOM = 4 * 2**30  # bytes of address space, so that no machine is filled
 
@@ -58,7 +60,7 @@ class Target(NamedTuple):
     """What cases of one name are made with, how long one may take, and what part of the time all have."""
 
     make: Callable[[Random, Path], Case]
-    seconds: float
+    seconds: float  # of a core
     share: float
     around: Callable[[], AbstractContextManager[object]] = nullcontext
 
@@ -110,6 +112,11 @@ def _peak(field: str = "VmHWM:") -> int:
     return 0
 
 
+def _computed() -> float:
+    """Return the seconds of a core that this process and those that it waited for have had."""
+    return sum(os.times()[:4])
+
+
 def _begin_peak() -> None:
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
@@ -126,13 +133,14 @@ def _work(target: str, seed: int, first: int, until: float, folder: Path, pipe: 
         kind, run = case(target, seed, number, folder)
         pipe.send(("begins", number, kind))
         _begin_peak()
+        began = _computed()
         try:
             outcomes = run()
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is a finding
             told = "".join(traceback.format_exception(error)[-2:]).strip()
             pipe.send(("fails", number, told[-1500:]))
         else:
-            pipe.send(("ends", number, {"peak": _peak()} | outcomes))
+            pipe.send(("ends", number, {"peak": _peak(), "computed": _computed() - began} | outcomes))
         number += 1
     pipe.send(("done", number, ""))
 
@@ -163,12 +171,12 @@ def _watch(
     while True:
         try:
             # making a case is ours, and is given more time
-            waited = pipe.poll(limit if kind else 10 * limit)
+            waited = pipe.poll(HANGS * limit if kind else 10 * limit)
             what, number, told = pipe.recv() if waited else ("hangs", number, "")
         except EOFError:
             process.join()
             what, told = "dies", f"exit status {process.exitcode}"
-        took = time.monotonic() - began
+        took, computed = time.monotonic() - began, 0.0
         if what == "making":
             kind = ""
         elif what == "begins":
@@ -177,18 +185,17 @@ def _watch(
         elif what in ("ends", "fails"):
             tally.slowest = max(tally.slowest, (took, number))
             if what == "ends":
-                peak = told.pop("peak")
+                peak, computed = told.pop("peak"), told.pop("computed")
                 tally.peak = max(tally.peak, peak)
                 tally.outcomes.update(told)
                 told = f"{peak} MiB, where {MEMORY} are allowed" if peak > MEMORY else ""
-            if told or took > limit:
-                tally.failures.append(
-                    f"{name(number)} ({kind}, {took:.1f} s): {told or 'over the time limit'}"
-                )
+            if told or computed > limit:
+                told = told or f"{computed:.1f} s of a core, where {limit:g} are allowed"
+                tally.failures.append(f"{name(number)} ({kind}, {took:.1f} s): {told}")
         elif what == "done":
             return number
         else:
-            told = told or f"over the time limit of {limit:g} s, stopped"
+            told = told or f"stopped after {HANGS * limit:g} s"
             tally.failures.append(f"{name(number)} ({kind or 'being made'}): the process {what}: {told}")
             process.kill()
             return number + 1

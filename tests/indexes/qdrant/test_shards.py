@@ -178,7 +178,7 @@ def test_a_version_that_is_no_longer_open_takes_no_memory(
     assert there(second)
     del after
     assert eventually(lambda: not there(second))
-    assert not processes(root)
+    assert eventually(lambda: not processes(root))
 
 
 @pytest.mark.slow
@@ -429,8 +429,10 @@ def test_a_slow_shard_is_waited_for_and_one_that_was_killed_or_stands_still_begu
     assert shard.process.pid == former
     os.kill(former, signal.SIGSTOP)
     monkeypatch.setattr("indexes.qdrant.shards.STALLED", 0.5)
-    with pytest.raises(Silent):
-        shard.ask("collections", seconds=0.8)
+    for _ in range(10):  # the first may see what it did before it was stopped
+        if shard.process.pid == former:
+            with suppress(Silent):
+                shard.ask("collections", seconds=0.8)
     assert shard.process.pid != former
     monkeypatch.undo()
     assert shard.ask("aliases") == {}
