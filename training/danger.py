@@ -14,9 +14,9 @@ import lzma
 import random
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -44,22 +44,27 @@ from training.danger_network import (
 from training.screening import FOLDER, MEASURED, read_cases
 
 WRITTEN = Path(__file__).with_name("danger_cases.jsonl.xz")
-FEWEST = 12  # texts that an n-gram must be in
+FEWEST = 20  # texts that an n-gram must be in
 FOLDS = 3
 SUBJECT = 0.5  # weight of telling the network what a text is about, beside whether somebody is in it
 OTHERS = 0.02  # weight of a situation where another class is learnt: people in one danger are often in two
 COST = 10.0  # of an error, beside the squared weights
 STEPS = 60
 ORDINARY = 12_000  # questions
-ALARMS, HINTS = 0.025, 0.10  # of near misses, more than the rules raise: what may be raised, and named
+ALARMS, HINTS = 0.06, 0.10  # of near misses, by scores or rules: what may be raised, and named
+LOST = 0.03  # of the situations that the rules raise: what they may be doubted of
 # of ordinary questions, what scores may raise or name: of other languages, whose few ordinary questions one
 # writer wrote, and of French
 ORDINARY_ALARMS, ORDINARY_HINTS = (0.02, 0.01), (0.03, 0.015)
 TRIED = np.arange(-4.0, 6.01, 0.25)  # thresholds
 LEAST = 0.5  # for an alarm: a class must be likelier than not
+JOINED = "joined-"  # before the name of who wrote the case of a text that was put together here
 # writers, by how their names begin, that no threshold is set by: the rules were written over the cases of the
 # first; some wrote with a classifier's mistakes at hand, and some nothing but long tales or plain statements
-THRESHOLD_EXCLUDED = ("first", "against", "long", "plain")
+THRESHOLD_EXCLUDED = ("first", "against", "long", "plain", JOINED)
+# texts that are put together: a situation, or a near miss, beside ordinary questions; and those by themselves
+JOINED_CASES, JOINED_NEAR, JOINED_ORDINARY = 6_000, 4_000, 3_500
+JOINED_WORDS = (12, 40)  # most words of what is put beside others: half of it is drawn from the shorter
 LEVELS = 63  # on either side of 0 that a weight of an n-gram is rounded to in the file
 
 
@@ -100,7 +105,54 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
     drawn = random.Random(seed).sample(questions, min(ORDINARY, len(questions)))  # noqa: S311
     drawn = [text for text in drawn if not any(rule_classes(text).values())]  # some are of danger
     law = [Example(text, "", is_case=False, writer=writers[n % len(writers)]) for n, text in enumerate(drawn)]
-    return found + law
+    return [*found, *law, *joined([*found, *law], seed)]
+
+
+def joined(of: Sequence[Example], seed: int) -> list[Example]:
+    """Put examples together to longer texts: people tell a danger among practical troubles, or those alone.
+
+    Each is an example of its one situation or near miss, and held out with that one's writer.
+    """
+    chance = random.Random(seed)  # noqa: S311
+    ordinary: dict[str, list[Example]] = {}
+    for each in of:
+        if not each.danger:
+            ordinary.setdefault(each.language, []).append(each)
+    words = [len(e.text.split()) if e.danger and e.language in ordinary else sys.maxsize for e in of]
+
+    def beside(language: str, most: int) -> list[Example]:
+        return chance.sample(ordinary[language], min(chance.randint(1, most), len(ordinary[language])))
+
+    drawn = [
+        each
+        for is_case, count in ((True, JOINED_CASES), (False, JOINED_NEAR))
+        for most in JOINED_WORDS
+        for each in _drawn(
+            chance,
+            [e for e, n in zip(of, words, strict=True) if n <= most and e.is_case == is_case],
+            count // len(JOINED_WORDS),
+        )
+    ]
+    together = [(each, [each, *beside(each.language, 2)]) for each in drawn]
+    languages = chance.choices(["fr", *ordinary], k=JOINED_ORDINARY if ordinary else 0)
+    for language in languages:
+        if len(ordinary.get(language, ())) > 1:
+            first, *more = chance.sample(ordinary[language], 2)
+            together.append((first, [first, *more, *beside(language, 4)]))
+    found = []
+    for each, parts in together:
+        chance.shuffle(parts)
+        text = " ".join(_ended(part.text) for part in parts)
+        found.append(replace(each, text=text, writer=f"{JOINED}{each.writer}"))
+    return found
+
+
+def _drawn(chance: random.Random, of: Sequence[Example], count: int) -> list[Example]:
+    return chance.sample(of, min(count, len(of)))
+
+
+def _ended(text: str) -> str:
+    return text if text.rstrip()[-1:] in {".", "?", "!", "…", "。", "？", "！", "؟"} else f"{text.rstrip()}."
 
 
 def _questions(engine: Engine) -> list[str]:
@@ -247,7 +299,9 @@ class Fit:
         """Fit both models to all texts, and to those outside of each fold of writers."""
         known = WordVectors.of([*(each.text for each in examples), *law_that_ships()])
         training_set, every = TrainingSet.of(examples, known, seed), np.arange(len(examples))
-        _, number = np.unique(np.array([each.writer for each in examples]), return_inverse=True)
+        _, number = np.unique(
+            np.array([each.writer.removeprefix(JOINED) for each in examples]), return_inverse=True
+        )
         folds = number % FOLDS
         scores = np.zeros((2, *training_set.labels.shape), np.float32)
         by_rules = np.zeros(training_set.labels.shape, np.bool_)
@@ -333,6 +387,7 @@ class Threshold:
 
     raises: float
     hints: float  # a lower score, from which it is named
+    doubts: float  # below it what the rules raise is doubted
     with_rules: tuple[float, float]
     with_hints: tuple[float, float]  # raised or named
     rules_alone: tuple[float, float]
@@ -343,6 +398,7 @@ def threshold(
 ) -> Threshold:
     """Return from which scores a class is raised and named: above most near misses and ordinary questions.
 
+    What the rules raise is doubted below a score that nearly all situations that they raise are above.
     French alone is looked at, or all other languages, and no writer of `THRESHOLD_EXCLUDED`.
     """
     in_language = np.array([(each.language == "fr") == french for each in of])
@@ -352,30 +408,35 @@ def threshold(
     case, writer = np.array([each.is_case for each in of]), np.array([each.writer for each in of])
     names = sorted({*writer[own]})
 
-    def rates(found: Bools) -> tuple[float, float]:
+    def rates(raised: Bools) -> tuple[float, float]:
         def mean(kind: Bools) -> float:
-            parts = [found[part] for name in names if (part := own & kind & (writer == name)).any()]
+            parts = [raised[part] for name in names if (part := own & kind & (writer == name)).any()]
             return float(np.mean([each.mean() for each in parts])) if parts else 0.0
 
         return mean(case), mean(~case)
 
-    def lowest(alarms: float, ordinary: float) -> float:
+    by_both = own & case & by_rules
+    doubts = float(np.quantile(scores[by_both], LOST)) if by_both.any() else -np.inf
+
+    def found(score: float) -> Bools:
+        return (scores >= score) | (by_rules & (scores >= doubts))
+
+    def named(score: float) -> Bools:
+        return (scores >= score) | by_rules
+
+    def lowest(found: Callable[[float], Bools], alarms: float, ordinary: float) -> float:
         if not (own & ~case).any():
             return float(TRIED[-1])  # nothing tells what it would cost
         for score in map(float, TRIED):
             more = law.any() and (scores[law] >= score).mean() > ordinary
-            if not more and rates((scores >= score) & ~by_rules)[1] <= alarms:
+            if not more and rates(found(score))[1] <= alarms:
                 break
         return score
 
-    raises = max(LEAST, lowest(ALARMS, ORDINARY_ALARMS[french]))
-    hints = raises if danger in LIMITS else min(raises, lowest(HINTS, ORDINARY_HINTS[french]))
+    raises = max(LEAST, lowest(found, ALARMS, ORDINARY_ALARMS[french]))
+    hints = raises if danger in LIMITS else min(raises, lowest(named, HINTS, ORDINARY_HINTS[french]))
     return Threshold(
-        raises,
-        hints,
-        rates((scores >= raises) | by_rules),
-        rates((scores >= hints) | by_rules),
-        rates(by_rules),
+        raises, hints, min(doubts, hints), rates(found(raises)), rates(named(hints)), rates(by_rules)
     )
 
 
@@ -449,7 +510,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     share, chosen = choose(of, fitted.scores, fitted.by_rules)
     thresholds = {
         kind: np.array([[getattr(each, kind) for each in row] for row in chosen], np.float32)
-        for kind in ("raises", "hints")
+        for kind in ("raises", "hints", "doubts")
     }
     _write(parsed.output, {**fitted.arrays, **thresholds, "share": share})
     return 0

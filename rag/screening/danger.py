@@ -6,14 +6,15 @@ classes in words.toml, and a file a class with its own concepts and the rules th
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rag.screening.danger_classifier import classifier
+from rag.screening.danger_classifier import Assessment, classifier
 from rag.screening.language import QUESTIONS, question_languages
-from rag.screening.lexicon import Lexicon, Match, Rule, Word, fold, words
+from rag.screening.lexicon import CLAUSE, LONGEST, SENTENCE, Lexicon, Match, Rule, Word, fold, words
 from rag.text.patterns import data
 
 LIMITS = ("removal", "eviction", "dismissal", "deadline")  # no danger: a time limit that may be running
@@ -26,8 +27,10 @@ _FIGURATIVE = {
     for danger in CLASSES
 }
 HEARING = 4.0  # by which the classifier must be surer of an arrest where the rules find a hearing
-WORDED = 3.0  # the same of a class whose words the rules take for denied, figurative or over
+WORDED = 3.5  # the same of a class whose words the rules take for denied, figurative or over
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
+UNMARKED = 10  # words of a text without a mark in which several things may be told
+_MARKS = re.compile(f"[{re.escape(''.join(sorted(SENTENCE | CLAUSE)))}]+")
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
 
@@ -73,31 +76,63 @@ def _read_grammar() -> _Grammar:
 def classes(question: str) -> Mapping[str, bool]:
     """Return the classes of danger that a question speaks of: True where somebody is in it.
 
-    Where a classifier finds a class whose words the rules do not know, it is told too; where it is less sure,
-    the class is named (False), so that help is shown without an alarm. What the rules raise it cannot take
-    back: who tells a danger in plain words among practical troubles has a low score.
+    A classifier finds more, whose words the rules do not know; where it is less sure, a class is named
+    (False), so that help is shown without an alarm. What the rules raise and it doubts is named, too, unless
+    one part of the text tells it by itself. A time limit that is merely named is shown nowhere.
     """
-    french = question_languages(question)[:1] == ["fr"]
-    found = rule_classes(question)
+    found, assessed = dict(rule_classes(question)), _assessed(question)
+    if assessed is None:
+        return found
+    doubted = {name for name, now in found.items() if now and assessed.doubts(name)}
+    if doubted and question_languages(question):  # what is in an unknown language it cannot judge
+        found |= dict.fromkeys(doubted - _told_by_itself(question), False)
     surer = {"police": HEARING} if found.get("deadline") else {}
-    more = _more(question, found, surer, french=french)
+    more = _more(assessed, found, surer)
     if more and (worded := _literal_classes(question) & set(more)):
-        surer |= {name: surer.get(name, 0.0) + WORDED for name in worded}
-        more = _more(question, found, surer, french=french)
-    return {**found, **more}
+        more = _more(assessed, found, surer | {name: surer.get(name, 0.0) + WORDED for name in worded})
+    return found | more
 
 
-def _more(
-    question: str, found: Mapping[str, bool], surer: Mapping[str, float], *, french: bool
-) -> dict[str, bool]:
+def _more(assessed: Assessment, found: Mapping[str, bool], surer: Mapping[str, float]) -> dict[str, bool]:
     """Return the classes that the classifier raises, or names, beyond those that are found."""
     limited = any(found.get(each) for each in LIMITS)  # beside a time limit nothing is merely named
-    predicted = classifier().predict(question, french=french, surer=surer)
     return {
         danger: now
-        for danger, now in predicted.items()
+        for danger, now in assessed.found(surer).items()
         if now > found.get(danger, -1) and not (limited and danger in FACTS and not now)
     }
+
+
+def _told_by_itself(question: str) -> set[str]:
+    """Return the classes that the rules raise in one part of a text, without a doubt of the classifier's.
+
+    Among practical troubles the plainest words have a low score. Who types much without a mark is believed.
+    """
+    parts = [each for each in _MARKS.split(question[:LONGEST]) if each.strip()]
+    if len(parts) == 1:
+        return set(CLASSES) if len(question.split()) >= UNMARKED else set()
+    told, french = set[str](), question_languages(question)[:1] == ["fr"]
+    for each in parts:
+        if raised := {name for name, now in rule_classes(each).items() if now}:
+            assessed = classifier().assess(each, french=french)
+            told |= {name for name in raised if assessed is None or not assessed.doubts(name)}
+    return told
+
+
+def likeliest(question: str, of: Collection[str]) -> str | None:
+    """Return the one of some classes that the classifier holds for the likeliest; None of a few words.
+
+    Of suicide that the rules find, which is said in plain words, nothing else is likelier.
+    """
+    if "suicide" in of and rule_classes(question).get("suicide"):
+        return "suicide"
+    assessed = _assessed(question)
+    return max(of, key=assessed.margin) if of and assessed is not None else None
+
+
+@lru_cache(maxsize=QUESTIONS)
+def _assessed(question: str) -> Assessment | None:
+    return classifier().assess(question, french=question_languages(question)[:1] == ["fr"])
 
 
 def _readings(question: str) -> Iterator[tuple[Sequence[Word], Sequence[Match]]]:

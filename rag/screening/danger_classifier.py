@@ -20,17 +20,20 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rag.types import Floats, Ints
+from rag.types import Bools, Floats, Ints
 
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
 LONGEST = 60  # words of a text that is no story; two Chinese signs are one
-SHORT, UNSURE = (10, 9), 1.0  # words of a text that is not short, and what a short one must score more
-SHORTEST, UNSURE_SHORTEST = 7, 3.0  # the same of a very short text, often a mere topic, in another language
+SHORT, UNSURE = (10, 9), 1.5  # words of a text that is not short, and what a short one must score more
+SHORTEST, UNSURE_SHORTEST = 7, 3.5  # the same of a very short text, often a mere topic, in another language
 UNSURE_LONG = (2.0, 2.0)  # the same of a longer text, for what tells of danger is long too: others, French
 # by which a class may be less likely than the likeliest, in other languages and in French: people in one
 # danger are often in two, but where it has read less it takes one for another
 BEHIND = (1.0, 2.0)
+# words of a text in which the rules may be doubted, two Chinese signs for one: of fewer, which are often the
+# plainest, a classifier knows little
+DOUBTED = (7, 6)
 BUCKETS = 2**18
 CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
 _HAN = "\u3400-\u9fff"
@@ -74,16 +77,19 @@ class Network:
         def floats(name: str) -> Floats:
             return data[name].astype(np.float32)
 
+        def scaled(name: str) -> Floats:
+            return floats(name) * floats(f"{name}_scale")
+
         return cls(
             np.cumsum(data["word_gaps"], dtype=np.uint32),
             data["rows"].astype(np.uint16),
-            floats("vectors") * floats("vector_scale"),
-            floats("subwords") * floats("subword_scale"),
-            floats("context"),
+            scaled("vectors"),
+            scaled("subwords"),
+            scaled("context"),
             floats("context_offset"),
-            tuple(floats(f"filters{width}") for width in WIDTHS),
+            tuple(scaled(f"filters{width}") for width in WIDTHS),
             tuple(floats(f"offsets{width}") for width in WIDTHS),
-            floats("network_weights"),
+            scaled("network_weights"),
             floats("network_bias"),
             floats("share"),
         )
@@ -148,6 +154,7 @@ class Classifier:
     bias: Floats  # (classes,)
     raises: Floats  # (2, classes) scores from which a class is raised
     hints: Floats  # (2, classes) lower ones, from which it is named: help is shown, without an alarm
+    doubts: Floats  # (2, classes) lower still: below it what the rules raise is doubted
     network: Network | None = None
 
     def scores(self, text: str, *, french: bool) -> Floats:
@@ -163,28 +170,58 @@ class Classifier:
             found = (1 - share) * found + share * self.network.scores(text)
         return found
 
-    def predict(self, text: str, *, french: bool, surer: Mapping[str, float] = {}) -> dict[str, bool]:
-        """Return the classes that it finds, True where raised, False where named.
-
-        Nothing is said of a few words, where each weighs too much; in a few more, and in many, it must be
-        surer; of the classes in `surer` by so much.
-        """
-        count = len(_WORD.findall(text))
+    def assess(self, text: str, *, french: bool) -> Assessment | None:
+        """Score a text; None of a few words, where each weighs too much."""
+        count, language = len(_WORD.findall(text)), int(french)
         if count < (FEWEST if french else FEWEST_FOREIGN):
-            return {}
-        scores, unsure = self.scores(text, french=french), UNSURE * (count < SHORT[int(french)])
+            return None
+        unsure = UNSURE * (count < SHORT[language])
         if not french and count < SHORTEST:
             unsure = UNSURE_SHORTEST
-        unsure += UNSURE_LONG[int(french)] * (count - len(_HAN_SIGN.findall(text)) / 2 > LONGEST)
-        raises, hints = self.raises[int(french)], self.hints[int(french)]
-        likely = scores >= scores.max() - BEHIND[int(french)]
-        scores = scores - unsure - np.array([surer.get(name, 0.0) for name in self.names], np.float32)
-        found = likely & (scores >= hints)
+        words = count - len(_HAN_SIGN.findall(text)) / 2
+        unsure += UNSURE_LONG[language] * (words > LONGEST)
+        scores = self.scores(text, french=french)
+        return Assessment(
+            self.names,
+            scores - self.raises[language],
+            scores - self.hints[language],
+            scores >= scores.max() - BEHIND[language],
+            (scores < self.doubts[language]) & (words >= DOUBTED[language]),
+            unsure,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a classifier tells of a text."""
+
+    names: tuple[str, ...]
+    above_raise: Floats  # (classes,) by how much the score of a class is above that from which it is raised
+    above_hint: Floats  # (classes,) the same of the score from which it is named
+    likely: Bools  # (classes,) not far behind the likeliest
+    doubted: Bools  # (classes,) so unlikely that the rules may be wrong
+    unsure: float  # by how much scores must be higher for a text of this length
+
+    def found(self, surer: Mapping[str, float] = {}) -> dict[str, bool]:
+        """Return the classes that it finds, True where raised, False where named.
+
+        Of the classes in `surer` it must be surer by so much.
+        """
+        least = self.unsure + np.array([surer.get(name, 0.0) for name in self.names], np.float32)
+        found = self.likely & (self.above_hint >= least)
         return {
             name: bool(raised)
-            for name, raised, each in zip(self.names, scores >= raises, found, strict=True)
+            for name, raised, each in zip(self.names, self.above_raise >= least, found, strict=True)
             if each
         }
+
+    def doubts(self, danger: str) -> bool:
+        """Tell whether a class is so unlikely that the rules may be wrong."""
+        return danger in self.names and bool(self.doubted[self.names.index(danger)])
+
+    def margin(self, danger: str) -> float:
+        """Return by how much a class is above the score from which it is raised; -inf of an unknown one."""
+        return float(self.above_raise[self.names.index(danger)]) if danger in self.names else -np.inf
 
 
 def plain_words(text: str) -> list[str]:
@@ -229,5 +266,6 @@ def classifier() -> Classifier:
             data["bias"],
             data["raises"],
             data["hints"],
+            data["doubts"],
             Network.read(data),
         )

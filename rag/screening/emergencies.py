@@ -38,6 +38,7 @@ class Emergency:
 
     danger: Danger
     now: bool  # somebody seems to be in it; False: the question only names the subject
+    likeliest: bool = False  # of several that somebody seems to be in: its number comes first
 
     @property
     def is_limit(self) -> bool:
@@ -62,13 +63,16 @@ def situations(question: str) -> tuple[Emergency, ...]:
     subject, by patterns too, where negation, past and hypothesis are not told apart.
     """
     text, meant = plain(question), meaning.classes(question)
+    raised = [each for each, now in meant.items() if now and each not in meaning.LIMITS]
+    likeliest = meaning.likeliest(question, raised) if len(raised) > 1 else None
+    likeliest = Danger.VIOLENCE if likeliest == _OF_THREAT else likeliest
     found = []
     for each, patterns in _patterns().items():
         of_threat = each is Danger.VIOLENCE and _OF_THREAT in meant
         now = meant.get(each, False) or (of_threat and meant[_OF_THREAT])
         now = now or patterns["now"].search(text) is not None
         if now or each in meant or of_threat or patterns["named"].search(text):
-            found.append(Emergency(each, now))
+            found.append(Emergency(each, now, likeliest=now and each == likeliest))
     return tuple(found)
 
 
@@ -86,7 +90,8 @@ def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...
     the card has already is not told twice. Where nothing is known of the jurisdiction, nothing is
     invented: the card's own contacts alone are returned.
     """
-    dangers = sorted({situation.danger for situation in found}, key=_precedence)
+    likeliest = {each.danger: each.likeliest for each in found}
+    dangers = sorted(likeliest, key=lambda danger: (not likeliest[danger], _precedence(danger)))
     own = list(dict.fromkeys(one for each in dangers for one in card.contacts if _fits(one, each)))
     known = {_digits(contact.phone) for contact in own if contact.phone}
     numbers = data("rag.screening", "emergency").get(card.jurisdiction.upper(), [])

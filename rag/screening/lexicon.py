@@ -39,7 +39,7 @@ _HAN = "\u3400-\u9fff"
 _ARABIC = str.maketrans({"ى": "ي", "ی": "ي", "ې": "ي", "ک": "ك", "ة": "ه", "ۀ": "ه", "ھ": "ه", "ـ": ""})
 _LETTERS = re.compile(r"([^\W\d_])\1+")
 _WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+|[.!?;:…\n。！？；：؟؛]|[,،，、]")
-_CLAUSE, _SENTENCE = frozenset(",،，、"), frozenset(".!?;:…\n。！？；：؟؛")
+CLAUSE, SENTENCE = frozenset(",،，、"), frozenset(".!?;:…\n。！？；：؟؛")
 _CYRILLIC_APOSTROPHE = re.compile(r"(?<=[\u0400-\u04ff])'(?=[\u0400-\u04ff])")
 _PERSIAN_PREFIX = re.compile(r"(?<!\w)(ن?مي) (?=\w)")  # it is typed with a joiner, with a blank or without
 _AMOUNT = re.compile(r"\b(\d)(\d{3})(?= ?(?:€|euro|eur\b|e\b))")  # "1900 €" is no year
@@ -71,9 +71,9 @@ def words(text: str, typed: Mapping[str, str] | None = None) -> list[Word]:
     if typed:
         folded = re.sub(rf"\b(?:{'|'.join(typed)})\b", lambda same: fold(typed[same[0]]), folded)
     for mark in _WORD.findall(folded):
-        if mark in _CLAUSE or mark in _SENTENCE:
+        if mark in CLAUSE or mark in SENTENCE:
             clause += 1
-            sentence += mark in _SENTENCE
+            sentence += mark in SENTENCE
         else:
             found.append(Word(mark, clause, sentence))
     return found
@@ -249,7 +249,9 @@ class Lexicon:
             return
         here = phrase[part]
         if here.gap:
-            for skipped in range((GAP_CHINESE if language == _CHINESE else GAP) + 1):
+            # behind the gap of a phrase whose last part may be absent the text may be at its end
+            most = min(GAP_CHINESE if language == _CHINESE else GAP, len(text) - at)
+            for skipped in range(most + 1):
                 yield from self._ends(phrase, part + 1, at + skipped, language, text)
         elif here.concept:
             for inner in self._of.get((here.concept, language), ()):

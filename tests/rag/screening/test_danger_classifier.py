@@ -4,6 +4,8 @@ import json
 import lzma
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag.corpus.card import CorpusCard
 from rag.errors import MissingExtra
+from rag.screening import danger
 from rag.screening.danger import CLASSES, classes, rule_classes
 from rag.screening.danger_classifier import (
     BUCKETS,
@@ -23,7 +27,8 @@ from rag.screening.danger_classifier import (
     plain_words,
     subword_buckets,
 )
-from rag.screening.emergencies import Danger, Emergency, situations
+from rag.screening.emergencies import Danger, Emergency, help_for, situations
+from rag.screening.language import question_languages
 from training import danger as fitting
 from training import danger_network as network
 from training.danger import Example, fit, threshold, weigh
@@ -52,7 +57,7 @@ def test_case_accents_and_marks_make_no_difference() -> None:
 def small(score: float) -> Classifier:
     """Return a classifier that gives every text one score for its only class.
 
-    It raises from 1 and names from 0.
+    It raises from 1, names from 0 and doubts below -1.
     """
     one, rows = np.ones(1, np.float32), np.ones(1, np.int64)
     return Classifier(
@@ -64,6 +69,7 @@ def small(score: float) -> Classifier:
         one * score,
         raises=np.ones((2, 1), np.float32),
         hints=np.zeros((2, 1), np.float32),
+        doubts=-np.ones((2, 1), np.float32),
     )
 
 
@@ -94,7 +100,89 @@ def small(score: float) -> Classifier:
 def test_it_is_surer_of_a_few_words_and_of_stories(
     score: float, text: str, *, french: bool, found: dict[str, bool]
 ) -> None:
-    assert small(score).predict(text, french=french) == found
+    assessed = small(score).assess(text, french=french)
+    assert (assessed.found() if assessed else {}) == found
+
+
+@pytest.mark.parametrize(
+    ("score", "question", "now"),
+    [
+        (-1.1, "mon voisin menace de me tuer depuis hier soir", False),  # the rules are doubted below -1
+        (-0.9, "mon voisin menace de me tuer depuis hier soir", True),
+        (-9.0, "il menace de me tuer", True),  # of a few words nothing is said
+        (-9.0, "mein Nachbar droht mich umzubringen", True),
+        (-9.0, "他昨天说要杀了我", True),  # four words
+        (-9.0, "il menace de me tuer. Comment récupérer mon dépôt de garantie ?", True),  # in one sentence
+        (-9.0, "Bonjour : il menace de me tuer ; comment récupérer mon dépôt ?", True),
+        (-9.0, "mon voisin menace de me tuer depuis hier soir. Comment récupérer mon dépôt ?", False),
+        (-9.0, "il menace de me tuer, comment récupérer mon dépôt de garantie", True),
+        # who types much without a mark is believed
+        (-9.0, "mon voisin menace de me tuer depuis hier soir et je veux mon dépôt", True),
+    ],
+)
+def test_what_the_rules_raise_and_the_classifier_doubts_is_named(
+    score: float, question: str, monkeypatch: pytest.MonkeyPatch, *, now: bool
+) -> None:
+    assert rule_classes(question)["threat"]
+    with _assessing_by(small(score), monkeypatch):
+        assert classes(question)["threat"] is now
+
+
+def test_a_doubted_time_limit_silences_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a time limit no fact is merely named; beside one that is doubted it is."""
+    question = "j'ai une audience au tribunal mardi prochain"
+    assert rule_classes(question) == {"deadline": True}
+    made = small(0.5)
+    scores, both = np.array([1.8, -5.0], np.float32), np.ones((2, 2), np.float32)
+    two = replace(
+        made, names=("housing", "deadline"), weights=np.zeros((1, 2), np.int8), scale=both[0], bias=scores,
+        raises=both, hints=0 * both, doubts=-both,
+    )  # fmt: skip
+    with _assessing_by(two, monkeypatch):
+        assert classes(question) == {"deadline": False, "housing": False}
+        assert situations(question)[0] == Emergency(Danger.HOUSING, now=False)
+
+
+def test_what_is_in_an_unknown_language_is_not_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "xyz " * 8 + "OQTF 48h"
+    raised = {name for name, now in rule_classes(question).items() if now}
+    assert raised == {"removal"}
+    assert not question_languages(question)
+    with _assessing_by(replace(small(-9.0), names=("removal",)), monkeypatch):
+        assert classes(question) == {"removal": True}
+
+
+def test_the_number_of_the_likeliest_danger_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = CorpusCard("law", "Law", "fr", "FR")
+    found = [Emergency(Danger.VIOLENCE, now=True), Emergency(Danger.CHILD, now=True)]
+    assert help_for(found, card)[0].phone == "119"
+    found[0] = replace(found[0], likeliest=True)
+    assert help_for(found, card)[0].phone == "3919"
+
+    both = np.ones((2, 2), np.float32)
+    two = replace(
+        small(0), names=("child", "violence"), weights=np.zeros((1, 2), np.int8), scale=both[0],
+        bias=np.array([2.0, 3.0], np.float32), raises=both, hints=0 * both, doubts=-both,
+    )  # fmt: skip
+    with _assessing_by(two, monkeypatch):
+        told = situations("hier soir il a dit un mot de trop à ma porte")
+        assert {each.danger: each.likeliest for each in told} == {Danger.VIOLENCE: True, Danger.CHILD: False}
+        # who says in plain words that he wants to die is told of that first
+        told = situations("hier soir il a dit un mot de trop à ma porte, je veux me suicider")
+        assert {each.danger for each in told if each.likeliest} == {Danger.SUICIDE}
+
+
+@contextmanager
+def _assessing_by(made: Classifier, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Another classifier stands in for the one that ships; what is told meanwhile is forgotten."""
+    monkeypatch.setattr("rag.screening.danger.classifier", lambda: made)
+    try:
+        for cached in (classes, danger._assessed):
+            cached.cache_clear()
+        yield
+    finally:
+        for cached in (classes, danger._assessed):
+            cached.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -121,11 +209,9 @@ def test_plain_words_are_heard_among_practical_troubles(plain: str, practical: s
 
 
 def test_a_threat_that_is_named_shows_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag.screening.danger.classifier", lambda: small(0.5))
-    classes.cache_clear()
-    found = situations("hier soir il a dit un mot de trop à ma porte")
+    with _assessing_by(small(0.5), monkeypatch):
+        found = situations("hier soir il a dit un mot de trop à ma porte")
     assert found == (Emergency(Danger.VIOLENCE, now=False),)
-    classes.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -199,6 +285,20 @@ def test_a_small_fit_tells_its_classes_apart() -> None:
     assert chosen.hints <= chosen.raises
 
 
+def test_the_rules_are_doubted_below_nearly_all_situations_that_they_raise() -> None:
+    """Of a hundred such, three may be lost; near misses that they raise below them cost nothing then."""
+    of = [Example(str(n), "threat", n < 100, "second") for n in range(150)]
+    ruled = np.ones(len(of), np.bool_)
+    scores = np.concatenate([np.linspace(0, 3, 100), np.full(50, -1.0)]).astype(np.float32)
+    chosen = threshold(of, "threat", scores, ruled, french=True)
+    assert chosen.doubts == pytest.approx(np.quantile(scores[:100], fitting.LOST))
+    assert chosen.doubts <= chosen.hints <= chosen.raises
+    assert (chosen.with_rules[1], chosen.rules_alone) == (0.0, (1.0, 1.0))
+    assert chosen.with_rules[0] >= 1 - fitting.LOST
+    unruled = threshold(of, "threat", scores, ~ruled, french=True)
+    assert unruled.doubts == -np.inf  # nothing tells what it would cost
+
+
 def test_thresholds_are_of_one_language_and_not_of_harder_cases() -> None:
     """High scores of near misses of other languages, or of who wrote against a fit, cost nothing."""
     of = [
@@ -230,6 +330,31 @@ def test_a_class_takes_the_network_where_more_is_found_with_it() -> None:
     assert not share[0].any()  # nobody wrote in another language
     assert {each.with_rules for each in french} == {(1.0, 0.0)}
     assert {each.raises for each in others} == {fitting.TRIED[-1]}  # without near misses nothing is raised
+
+
+def test_cases_stand_beside_ordinary_questions_of_their_language_and_are_held_out_with_their_writer() -> None:
+    of = [
+        Example(f"{language} {writer} {name or 'loyer'} {n} {is_case}", name, is_case, writer, language)
+        for language in ("fr", "de")
+        for writer in ("second", "third")
+        for name, is_case in (("threat", True), ("threat", False), ("", False))
+        for n in range(20)
+    ]
+    made = fitting.joined(of, seed=1)
+    assert made == fitting.joined(of, seed=1) != fitting.joined(of, seed=2)
+    by_text = {each.text: each for each in of}
+    kinds = Counter[tuple[str, bool]]()
+    for each in made:
+        parts = [by_text[part] for part in each.text.removesuffix(".").split(". ")]
+        kinds[each.danger, each.is_case] += 1
+        assert {part.language for part in parts} == {each.language}
+        own = [part for part in parts if part.danger]
+        assert len(own) == bool(each.danger) < len(parts)
+        for part in own:
+            written = (part.danger, part.is_case, f"{fitting.JOINED}{part.writer}")
+            assert (each.danger, each.is_case, each.writer) == written
+    assert set(kinds) == {("threat", True), ("threat", False), ("", False)}
+    assert fitting.joined([each for each in of if each.danger], seed=1) == []
 
 
 def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

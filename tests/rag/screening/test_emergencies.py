@@ -54,7 +54,7 @@ def test_what_only_names_the_subject_is_told_from_what_happens() -> None:
     assert situations("MON MARI ME FRAPPE") == (Emergency(Danger.VIOLENCE, now=True),)
     assert situations("mon mari me frappe, je veux mourir") == (
         Emergency(Danger.VIOLENCE, now=True),
-        Emergency(Danger.SUICIDE, now=True),
+        Emergency(Danger.SUICIDE, now=True, likeliest=True),
     )
 
 
@@ -148,11 +148,19 @@ def test_what_is_found_by_meaning_in_sixteen_languages_is_as_published() -> None
     published = json.loads(RECORD.read_text(encoding="utf-8"))["counts"]
     assert {key: counts.record() for key, counts in counted.items()} == published
     groups = [group for group, names in screening.GROUPS.items() if names != (screening.ORDINARY,)]
-    for group, (half, most) in product(groups, {"dev": 0.05, "test": 0.11}.items()):
+    for group, (half, most) in product(groups, {"dev": 0.05, "test": 0.06}.items()):
         counts = counted[f"{half}: {group}"]
         assert min(counts.cases, counts.near) >= 23 * len(screening.GROUPS[group])
         assert counts.found / counts.cases >= 0.95
         assert counts.alarms / counts.near <= most
+
+
+def test_a_phrase_may_end_behind_its_gap_at_the_end_of_the_text() -> None:
+    """Of "miete … nicht?" the last part may be absent; the text ends within the gap, behind a denial."""
+    assert situations(
+        "Mein Exfreund will Bilder von mir ohne Kleidung an meine Eltern schicken, wenn ich ihm nicht "
+        "500 Euro überweise. Ich bin 19 und habe die Miete dafür angebrochen."
+    )
 
 
 def test_a_folder_without_cases_is_refused_with_its_name(
