@@ -14,6 +14,7 @@ import lzma
 import random
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -29,7 +30,7 @@ from indexes.cli.terminal import guarded
 from rag.engine.engine import Engine
 from rag.errors import BadInput
 from rag.screening.danger import CLASSES, LIMITS, rule_classes
-from rag.screening.danger_classifier import BUCKETS, FILE, Network, ngrams
+from rag.screening.danger_classifier import BUCKETS, FILE, Network, ngrams, plain_words
 from rag.types import Bools, Floats, Ints
 from training.danger_network import (
     SHARE,
@@ -114,31 +115,33 @@ def joined(of: Sequence[Example], seed: int) -> list[Example]:
     Each is an example of its one situation or near miss, and held out with that one's writer.
     """
     chance = random.Random(seed)  # noqa: S311
+    words = [len(plain_words(each.text)) for each in of]
     ordinary: dict[str, list[Example]] = {}
-    for each in of:
+    short: dict[str, list[Example]] = {}  # that leave what stands beside them where the network reads it
+    for each, count in zip(of, words, strict=True):
         if not each.danger:
             ordinary.setdefault(each.language, []).append(each)
-    words = [len(e.text.split()) if e.danger and e.language in ordinary else sys.maxsize for e in of]
-
-    def beside(language: str, most: int) -> list[Example]:
-        return chance.sample(ordinary[language], min(chance.randint(1, most), len(ordinary[language])))
-
+            if count <= JOINED_WORDS[-1]:
+                short.setdefault(each.language, []).append(each)
     drawn = [
         each
         for is_case, count in ((True, JOINED_CASES), (False, JOINED_NEAR))
         for most in JOINED_WORDS
         for each in _drawn(
             chance,
-            [e for e, n in zip(of, words, strict=True) if n <= most and e.is_case == is_case],
+            [
+                e
+                for e, n in zip(of, words, strict=True)
+                if e.danger and n <= most and e.is_case == is_case and e.language in short
+            ],
             count // len(JOINED_WORDS),
         )
     ]
-    together = [(each, [each, *beside(each.language, 2)]) for each in drawn]
-    languages = chance.choices(["fr", *ordinary], k=JOINED_ORDINARY if ordinary else 0)
-    for language in languages:
-        if len(ordinary.get(language, ())) > 1:
-            first, *more = chance.sample(ordinary[language], 2)
-            together.append((first, [first, *more, *beside(language, 4)]))
+    together = [(each, [each, *_drawn(chance, short[each.language], chance.randint(1, 2))]) for each in drawn]
+    for like in chance.choices(drawn, k=JOINED_ORDINARY) if drawn else ():
+        if len(own := ordinary[like.language]) > 1:
+            parts = _drawn(chance, own, chance.randint(2, 5))
+            together.append((parts[0], parts))
     found = []
     for each, parts in together:
         chance.shuffle(parts)
@@ -293,6 +296,7 @@ class Fit:
     arrays: Mapping[str, npt.NDArray[np.generic]]  # of the file of a classifier, but thresholds and shares
     scores: Floats  # (2, texts, classes): of the n-grams alone, and with the network's, as a `Classifier`'s
     by_rules: Bools  # (texts, classes): raised by the rules; none where no threshold is set by a text
+    checksum: int  # of the examples
 
     @classmethod
     def of(cls, examples: Sequence[Example], seed: int) -> Fit:
@@ -326,32 +330,35 @@ class Fit:
                 "idf": grams.idf.astype(np.float16),
                 **packed(network.result()),
             }
-        return cls(arrays, scores, by_rules)
+        return cls(arrays, scores, by_rules, _checksum(examples))
 
     def save(self, path: Path) -> None:
         """Write all of it."""
-        np.savez(path, allow_pickle=False, **self.arrays, scores=self.scores, by_rules=self.by_rules)
+        kept = {"scores": self.scores, "by_rules": self.by_rules, "checksum": np.array(self.checksum)}
+        np.savez(path, allow_pickle=False, **self.arrays, **kept)
 
     @classmethod
-    def read(cls, path: Path, texts: int) -> Fit:
+    def read(cls, path: Path, examples: Sequence[Example]) -> Fit:
         """Read what `save` wrote.
 
         Raises:
-            BadInput: it is no such file, or of another number of texts.
+            BadInput: it is no such file, or of other examples.
         """
         try:
             with np.load(path) as data:
                 arrays = dict(data)
-            found = cls(arrays, arrays.pop("scores"), arrays.pop("by_rules"))
+            kept = arrays.pop("scores"), arrays.pop("by_rules"), int(arrays.pop("checksum"))
         except (OSError, ValueError, KeyError) as error:
             raise BadInput(
                 f"{path}: {error!r}; expected what --fitted wrote. Remove it to fit anew."
             ) from error
-        if len(found.by_rules) != texts:
-            raise BadInput(
-                f"{path} is of {len(found.by_rules)} texts, and there are {texts}. Remove it to fit anew."
-            )
-        return found
+        if kept[-1] != _checksum(examples):
+            raise BadInput(f"{path} is of other texts than the {len(examples)} here. Remove it to fit anew.")
+        return cls(arrays, *kept)
+
+
+def _checksum(examples: Sequence[Example]) -> int:
+    return zlib.crc32(repr(examples).encode())
 
 
 def _is_counted(example: Example) -> bool:
@@ -501,7 +508,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"ERROR {error}\n")
         return 2
     if parsed.fitted is not None and parsed.fitted.exists():
-        fitted = Fit.read(parsed.fitted, len(of))
+        fitted = Fit.read(parsed.fitted, of)
     else:
         require()
         fitted = Fit.of(of, parsed.seed)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard
-from rag.errors import MissingExtra
+from rag.errors import BadInput, MissingExtra
 from rag.screening import danger
 from rag.screening.danger import CLASSES, classes, rule_classes
 from rag.screening.danger_classifier import (
@@ -340,6 +340,7 @@ def test_cases_stand_beside_ordinary_questions_of_their_language_and_are_held_ou
         for name, is_case in (("threat", True), ("threat", False), ("", False))
         for n in range(20)
     ]
+    of += [Example("loyer " * 60 + str(n), "", is_case=False, writer="long-1") for n in range(20)]
     made = fitting.joined(of, seed=1)
     assert made == fitting.joined(of, seed=1) != fitting.joined(of, seed=2)
     by_text = {each.text: each for each in of}
@@ -350,11 +351,27 @@ def test_cases_stand_beside_ordinary_questions_of_their_language_and_are_held_ou
         assert {part.language for part in parts} == {each.language}
         own = [part for part in parts if part.danger]
         assert len(own) == bool(each.danger) < len(parts)
+        assert not own or all(len(part.text) < 100 for part in parts)  # none is cut off
         for part in own:
             written = (part.danger, part.is_case, f"{fitting.JOINED}{part.writer}")
             assert (each.danger, each.is_case, each.writer) == written
     assert set(kinds) == {("threat", True), ("threat", False), ("", False)}
     assert fitting.joined([each for each in of if each.danger], seed=1) == []
+
+
+def test_what_was_fitted_is_read_for_the_same_texts_alone(tmp_path: Path) -> None:
+    of = [Example(str(n), "threat", n < 5, "second") for n in range(10)]
+    scores, ruled = np.zeros((2, 10, 1), np.float32), np.zeros((10, 1), np.bool_)
+    made = fitting.Fit({"names": np.array(["threat"])}, scores, ruled, fitting._checksum(of))
+    made.save(tmp_path / "fit.npz")
+    again = fitting.Fit.read(tmp_path / "fit.npz", of)
+    assert again.arrays["names"].tolist() == ["threat"]
+    assert np.array_equal(again.scores, scores)
+    with pytest.raises(BadInput, match="other texts"):
+        fitting.Fit.read(tmp_path / "fit.npz", [*of[:-1], replace(of[-1], is_case=True)])
+    (tmp_path / "fit.npz").write_bytes(b"none")
+    with pytest.raises(BadInput, match=r"fit\.npz"):
+        fitting.Fit.read(tmp_path / "fit.npz", of)
 
 
 def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
