@@ -27,7 +27,7 @@ _FIGURATIVE = {
     for danger in CLASSES
 }
 HEARING = 4.0  # by which the classifier must be surer of an arrest where the rules find a hearing
-WORDED = 3.5  # the same of a class whose words the rules take for denied, figurative or over
+WORDED = 3.0  # the same of a class whose words the rules take for denied, figurative or over
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
 UNMARKED = 10  # words of a text without a mark in which several things may be told
 _MARKS = re.compile(f"[{re.escape(''.join(sorted(SENTENCE | CLAUSE)))}]+")
@@ -85,7 +85,10 @@ def classes(question: str) -> Mapping[str, bool]:
         return found
     doubted = {name for name, now in found.items() if now and assessed.doubts(name)}
     if doubted and question_languages(question):  # what is in an unknown language it cannot judge
-        found |= dict.fromkeys(doubted - _told_by_itself(question), False)
+        doubted -= _told_by_itself(question)
+        found |= dict.fromkeys(doubted, False)
+        if any(found.get(each) for each in LIMITS):  # beside which nothing is merely named
+            found = {name: now for name, now in found.items() if name not in doubted & {*FACTS}}
     surer = {"police": HEARING} if found.get("deadline") else {}
     more = _more(assessed, found, surer)
     if more and (worded := _literal_classes(question) & set(more)):

@@ -25,8 +25,8 @@ from rag.types import Bools, Floats, Ints
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
 FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
 LONGEST = 60  # words of a text that is no story; two Chinese signs are one
-SHORT, UNSURE = (10, 9), 1.5  # words of a text that is not short, and what a short one must score more
-SHORTEST, UNSURE_SHORTEST = 7, 3.5  # the same of a very short text, often a mere topic, in another language
+SHORT, UNSURE = (10, 9), 1.0  # words of a text that is not short, and what a short one must score more
+SHORTEST, UNSURE_SHORTEST = 7, 3.0  # the same of a very short text, often a mere topic, in another language
 UNSURE_LONG = (2.0, 2.0)  # the same of a longer text, for what tells of danger is long too: others, French
 # by which a class may be less likely than the likeliest, in other languages and in French: people in one
 # danger are often in two, but where it has read less it takes one for another
