@@ -41,6 +41,7 @@ from training.danger_network import (
     fit_network,
     packed,
     require,
+    rounded,
 )
 from training.screening import FOLDER, MEASURED, read_cases
 
@@ -195,12 +196,6 @@ def weigh(texts: Sequence[str]) -> Grams:
     )
 
 
-def rounded(weights: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
-    """Return weights as a file holds them: small whole numbers, and what those of each class are times of."""
-    scale: Floats = np.maximum(np.abs(weights).max(0), 1e-9) / LEVELS
-    return np.round(weights / scale).astype(np.int8), scale
-
-
 def balanced(labels: Bools) -> Floats:
     """Return what an error costs, (texts, classes): both labels of a class weigh the same."""
     weight = np.where(labels.any(1, keepdims=True) & ~labels, OTHERS, 1.0)
@@ -280,7 +275,7 @@ class TrainingSet:
         """
         held, learnt = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         weights, bias = self.linear(learnt)
-        whole, scale = rounded(weights)
+        whole, scale = rounded(weights, LEVELS)
         network = Network.read(packed(self.network(learnt)))
         alone = self.grams.rows[held] @ (whole * scale).astype(np.float32) + bias
         mixed = np.zeros_like(alone)
@@ -320,7 +315,7 @@ class Fit:
             for fold, each in enumerate(scored):
                 scores[:, folds == fold] = each.result()
             (weights, bias), grams = linear.result(), training_set.grams
-            whole, scale = rounded(weights)
+            whole, scale = rounded(weights, LEVELS)
             arrays = {
                 "names": np.array(CLASSES),
                 "bucket_gaps": np.diff(grams.buckets, prepend=0).astype(np.uint32),  # which pack smaller

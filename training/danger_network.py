@@ -298,7 +298,11 @@ def packed(net: Network) -> dict[str, npt.NDArray[np.generic]]:
         (LEVELS, {"context": net.context, "network_weights": net.weights, **filters}),
     ):
         for name, table in tables.items():
-            scale = np.maximum(np.abs(table).max(0), 1e-9) / levels
-            found[name] = np.round(table / scale).astype(np.int8)
-            found[f"{name}_scale"] = scale.astype(np.float32)
+            found[name], found[f"{name}_scale"] = rounded(table, levels)
     return found
+
+
+def rounded(weights: Floats, levels: int) -> tuple[npt.NDArray[np.int8], Floats]:
+    """Return weights as a file holds them: small whole numbers, and what a column is multiplied by."""
+    scale: Floats = np.maximum(np.abs(weights).max(0), 1e-9) / levels
+    return np.round(weights / scale).astype(np.int8), scale.astype(np.float32)

@@ -3,7 +3,7 @@
 The cases (`--cases FOLDER`) are a file a class, written before its rules: situations, and near misses that
 must not raise that class; half of each for development, half held out. Unseen ones came after all rules;
 final ones, and long tales with a danger in them or with none, after the classifier's shape was chosen; blind
-ones last, for a single count.
+ones last.
 """
 
 from __future__ import annotations
