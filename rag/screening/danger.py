@@ -6,31 +6,56 @@ classes in words.toml, and a file a class with its own concepts and the rules th
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rag.screening.danger_classifier import Assessment, classifier
+import numpy as np
+
+from rag.screening.danger_classifier import (
+    FEWEST,
+    FEWEST_FOREIGN,
+    NONE,
+    Classifier,
+    Evidence,
+    Scores,
+    classifier,
+    count_words,
+    decider,
+    parts,
+    plain_words,
+    short_runs,
+)
 from rag.screening.language import QUESTIONS, question_languages
-from rag.screening.lexicon import CLAUSE, LONGEST, SENTENCE, Lexicon, Match, Rule, Word, fold, words
+from rag.screening.lexicon import LONGEST, Lexicon, Match, Rule, Word, fold, words
 from rag.text.patterns import data
+from rag.types import Bools
 
 LIMITS = ("removal", "eviction", "dismissal", "deadline")  # no danger: a time limit that may be running
 CLASSES = ("suicide", "child", "sexual", "threat", "violence", "trafficking", "housing", "police", *LIMITS)
 FACTS = CLASSES[5:]  # of which people read, write and joke: with a word of that they happen to nobody
+_KINDS = {name: (name in FACTS) + (name in LIMITS) for name in CLASSES}
 # class -> concepts that make its words figurative: those of the first five hold for all five
 _FIGURATIVE = {
     danger: {f"{kin}-figurative" for kin in ((danger,) if danger in FACTS else CLASSES[:5])}
     | ({"since"} if danger in LIMITS else set())
     for danger in CLASSES
 }
-HEARING = 4.0  # by which the classifier must be surer of an arrest where the rules find a hearing
-WORDED = 3.0  # the same of a class whose words the rules take for denied, figurative or over
+BELIEVED = 7  # words of a text in which the rules may be doubted: fewer are often the plainest
+FEW = 8  # words of a text that is not short
+UNSURE, DENIED = 1.0, 1.0  # log odds that such a text loses, and words that are denied, figurative or over
+# log odds that a part of a text loses, as a text of its own: one of few words between two marks, a run of few
+# words within, and another
+CLAUSE, RUN, PART = -0.15, 0.8, 2.0
+ANYBODY = 2.0  # that a French question loses which asks of "vous" and tells nothing of who asks
+_ADDRESSED = frozenset(["vous", "votre", "vos"])
+_WHO_ASKS = frozenset(["je", "j", "me", "m", "moi", "mon", "ma", "mes", "nous", "notre", "nos", "on"])
+SUICIDE = 1.5  # by which it is likelier where the rules raise it, for who says so in plain words is believed
+# by which a class may be less likely than the likeliest, for people are often in two: one of its kind, one of
+# another, and, where that is raised, one that the rules raise
+BEHIND, BEHIND_OTHERS, RULED_BEHIND = 1.5, 0.9, 4.0
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
-UNMARKED = 10  # words of a text without a mark in which several things may be told
-_MARKS = re.compile(f"[{re.escape(''.join(sorted(SENTENCE | CLAUSE)))}]+")
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
 
@@ -76,79 +101,130 @@ def _read_grammar() -> _Grammar:
 def classes(question: str) -> Mapping[str, bool]:
     """Return the classes of danger that a question speaks of: True where somebody is in it.
 
-    A classifier finds more, whose words the rules do not know; where it is less sure, a class is named
-    (False), so that help is shown without an alarm. What the rules raise and it doubts is named, too, unless
-    one part of the text tells it by itself. A time limit that is merely named is shown nowhere.
+    Rules and a classifier tell each of it, of the question and of its parts, and what both tell is weighed
+    together. Where that is less sure, and of what the rules alone raise, a class is named (False), so that
+    help is shown without an alarm. A time limit that is merely named is shown nowhere.
     """
-    found, assessed = dict(rule_classes(question)), _assessed(question)
-    if assessed is None:
-        return found
-    doubted = {name for name, now in found.items() if now and assessed.doubts(name)}
-    if doubted and question_languages(question):  # what is in an unknown language it cannot judge
-        doubted -= _told_by_itself(question)
-        found |= dict.fromkeys(doubted, False)
-        if any(found.get(each) for each in LIMITS):  # beside which nothing is merely named
-            found = {name: now for name, now in found.items() if name not in doubted & {*FACTS}}
-    surer = {"police": HEARING} if found.get("deadline") else {}
-    more = _more(assessed, found, surer)
-    if more and (worded := _literal_classes(question) & set(more)):
-        more = _more(assessed, found, surer | {name: surer.get(name, 0.0) + WORDED for name in worded})
-    return found | more
-
-
-def _more(assessed: Assessment, found: Mapping[str, bool], surer: Mapping[str, float]) -> dict[str, bool]:
-    """Return the classes that the classifier raises, or names, beyond those that are found."""
-    limited = any(found.get(each) for each in LIMITS)  # beside a time limit nothing is merely named
-    return {
-        danger: now
-        for danger, now in assessed.found(surer).items()
-        if now > found.get(danger, -1) and not (limited and danger in FACTS and not now)
-    }
-
-
-def _told_by_itself(question: str) -> set[str]:
-    """Return the classes that the rules raise in one part of a text, without a doubt of the classifier's.
-
-    Among practical troubles the plainest words have a low score. Who types much without a mark is believed.
-    """
-    parts = [each for each in _MARKS.split(question[:LONGEST]) if each.strip()]
-    if len(parts) == 1:
-        return set(CLASSES) if len(question.split()) >= UNMARKED else set()
-    told, french = set[str](), question_languages(question)[:1] == ["fr"]
-    for each in parts:
-        if raised := {name for name, now in rule_classes(each).items() if now}:
-            assessed = classifier().assess(each, french=french)
-            told |= {name for name in raised if assessed is None or not assessed.doubts(name)}
-    return told
-
-
-def likeliest(question: str, of: Collection[str]) -> str | None:
-    """Return the one of some classes that the classifier holds for the likeliest; None of a few words.
-
-    Of suicide that the rules find, which is said in plain words, nothing else is likelier.
-    """
-    if "suicide" in of and rule_classes(question).get("suicide"):
-        return "suicide"
-    assessed = _assessed(question)
-    return max(of, key=assessed.margin) if of and assessed is not None else None
+    ruled, odds = rule_classes(question), log_odds(question)
+    if odds is None:
+        return ruled
+    by, highest, found = decider(), max(odds.values()), dict.fromkeys(ruled, False)
+    # in few words, often the plainest, and in an unknown language the classifier knows little
+    believed = count_words(question) < BELIEVED or not question_languages(question)
+    likeliest_kind = _KINDS[max(odds, key=odds.__getitem__)]
+    for name, own in odds.items():
+        behind = BEHIND if _KINDS[name] == likeliest_kind else BEHIND_OTHERS
+        if ruled.get(name) and believed:
+            found[name] = True
+        elif own >= by.hints and (ruled.get(name) or own >= highest - behind):
+            found[name] = own >= by.raises
+        if ruled.get(name) and highest >= by.raises and own >= highest - RULED_BEHIND:
+            found[name] = True
+    if any(found.get(each) for each in LIMITS):  # beside a time limit nothing is merely named but by rules
+        kept = {name for name, now in ruled.items() if not now}.union(
+            name for name in found if name not in FACTS
+        )
+        found = {name: now for name, now in found.items() if now or name in kept}
+    return found
 
 
 @lru_cache(maxsize=QUESTIONS)
-def _assessed(question: str) -> Assessment | None:
-    return classifier().assess(question, french=question_languages(question)[:1] == ["fr"])
+def log_odds(question: str) -> Mapping[str, float] | None:
+    """Return how likely each class is, by rules and classifier together; None of a few words.
+
+    Of those the plainest raise the rules, and a classifier knows little. A part that the rules raise by
+    itself is read as a text of its own, which must be surer: among practical troubles the plainest words
+    tell little of the whole.
+    """
+    if count_words(question) < (FEWEST if _is_french(question) else FEWEST_FOREIGN):
+        return None
+    whole, of_parts, of_runs = evidence(question, classifier())
+    trees, suicide = decider().trees, CLASSES.index("suicide")
+    odds = trees.log_odds(whole.rows()) - DENIED * whole.unmeant
+    if not whole.ruled.any():
+        odds -= DENIED * (whole.unmeant.any() & ~whole.unmeant) + UNSURE * (whole.words < FEW)
+    if _is_of_anybody(question):
+        odds -= ANYBODY * ~whole.ruled
+    lost = [PART if part.words >= BELIEVED else CLAUSE for part in of_parts] + [RUN] * len(of_runs)
+    for part, less in zip((*of_parts, *of_runs), lost, strict=True):
+        odds = np.where(part.ruled, np.maximum(odds, trees.log_odds(part.rows()) - less), odds)
+    odds[suicide] += SUICIDE * whole.ruled[suicide]
+    return dict(zip(CLASSES, map(float, odds), strict=True))
 
 
-def _readings(question: str) -> Iterator[tuple[Sequence[Word], Sequence[Match]]]:
-    """Yield the words of a question and their matches, as each language that it may be in reads them."""
-    grammar, read = _grammar(), words(question)
+def evidence(question: str, by: Classifier) -> tuple[Evidence, list[Evidence], list[Evidence]]:
+    """Return what rules and a classifier tell of a question, and of what the rules raise by itself in it.
+
+    These are parts of it, then runs of few words. Where the rules raise nothing in a sentence a denial may
+    stand there, which what is cut out of it would lack.
+    """
+    worded, french = _worded_classes(question), _is_french(question)
+    whole, ruled, sentences = by.scores(question), _raised(question), parts(question[:LONGEST])
+    unmeant = np.array([name in worded for name in CLASSES]) & ~ruled
+    is_one = sum(map(len, sentences)) <= 1  # which is the question
+    highest, of_ruled = whole.classes, np.where(ruled & is_one, whole.classes, NONE)
+    of_parts: list[Evidence] = []
+    of_runs: list[Evidence] = []
+
+    def alone(text: str, scores: Scores) -> Evidence:
+        now, words = _raised(text), count_words(text)
+        own = np.where(now, scores.classes, NONE)
+        return Evidence(scores, scores.classes, now, own, unmeant, words, french=french)
+
+    for sentence, *within in sentences:
+        scored = {} if is_one else {part: by.scores(part) for part in (sentence, *within)}
+        highest = np.max([highest, *(scores.classes for scores in scored.values())], axis=0)
+        if ruled.any() and _raised(sentence).any():
+            read = [alone(part, scores) for part, scores in scored.items()]
+            of_ruled = np.max([of_ruled, *(each.ruled_parts for each in read)], axis=0)
+            of_parts += [each for each in read if each.ruled.any()]
+            runs = [run for run in short_runs(sentence) if run not in scored and _raised(run).any()]
+            of_runs += [alone(run, by.scores(run)) for run in dict.fromkeys(runs)]
+    words = count_words(question)
+    told = Evidence(whole, highest, ruled, of_ruled, unmeant, words, french=french)
+    return told, of_parts, of_runs
+
+
+def _is_of_anybody(question: str) -> bool:
+    """Tell whether a French text is worded as a heading of advice is: "Que faire si vous déménagez ?"."""
+    words = set(plain_words(question)) if "fr" in question_languages(question) else set[str]()
+    return not _ADDRESSED.isdisjoint(words) and _WHO_ASKS.isdisjoint(words)
+
+
+def _is_french(question: str) -> bool:
+    return question_languages(question)[:1] == ["fr"]
+
+
+def _raised(text: str) -> Bools:
+    """Return which classes the rules raise."""
+    found = rule_classes(text)
+    return np.array([found.get(name, False) for name in CLASSES])
+
+
+def likeliest(question: str, of: Collection[str]) -> str | None:
+    """Return the likeliest of some classes; None of a few words.
+
+    Of suicide that the rules find, which is said in plain words, nothing else is likelier.
+    """
+    odds = log_odds(question)
+    if "suicide" in of and rule_classes(question).get("suicide"):
+        return "suicide"
+    return max(of, key=odds.__getitem__) if of and odds is not None else None
+
+
+@lru_cache(maxsize=4)
+def _readings(question: str) -> Sequence[tuple[Sequence[Word], Sequence[Match]]]:
+    """Return the words of a question and their matches, as each language that it may be in reads them."""
+    grammar, read, found = _grammar(), words(question), []
     for language in question_languages(question) or grammar.lexicon.languages:
         # "ya" is "il y a" there, "now" in Spanish
         text = words(question, grammar.typed) if language == "fr" else read
-        yield text, grammar.lexicon.matches(text, (language, "any"))
+        found.append((text, grammar.lexicon.matches(text, (language, "any"))))
+    return found
 
 
-def _literal_classes(question: str) -> set[str]:
-    """Return the classes whose words a question has, if to the rules they are denied, figurative or over."""
+def _worded_classes(question: str) -> set[str]:
+    """Return the classes whose words a question has, be they meant, denied, figurative or over."""
     grammar, worded = _grammar(), set[str]()
     for text, matches in _readings(question):
         concepts = {match.concept for match in matches}
@@ -167,6 +243,7 @@ def _literal_classes(question: str) -> set[str]:
     return worded
 
 
+@lru_cache(maxsize=QUESTIONS)
 def rule_classes(question: str) -> Mapping[str, bool]:
     """Return the same by the rules alone; what is denied, meant figuratively or long past is none."""
     grammar, sure = _grammar(), bool(question_languages(question))

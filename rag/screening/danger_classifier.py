@@ -20,25 +20,27 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from rag.screening.lexicon import CLAUSE, SENTENCE
 from rag.types import Bools, Floats, Ints
 
 FILE = Path(__file__).parent / "data" / "danger" / "classifier.npz"
-FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages; a Chinese sign is one
-LONGEST = 60  # words of a text that is no story; two Chinese signs are one
-SHORT, UNSURE = (10, 9), 1.0  # words of a text that is not short, and what a short one must score more
-SHORTEST, UNSURE_SHORTEST = 7, 3.0  # the same of a very short text, often a mere topic, in another language
-UNSURE_LONG = (2.0, 2.0)  # the same of a longer text, for what tells of danger is long too: others, French
-# by which a class may be less likely than the likeliest, in other languages and in French: people in one
-# danger are often in two, but where it has read less it takes one for another
-BEHIND = (1.0, 2.0)
-# words of a text in which the rules may be doubted, two Chinese signs for one: of fewer, which are often the
-# plainest, a classifier knows little
-DOUBTED = (7, 6)
+FEWEST, FEWEST_FOREIGN = 6, 3  # words, of French and of other languages
+# of the network in a score: between 0.55 and 0.7, which found most of four writers left out (and not 0.43)
+SHARE = 0.6
+# by how much higher the score of what the rules raise is taken for, beside the score itself
+RULED = 4.0
+MANY = 12  # words, beyond which more tell nothing
+NONE = -20.0  # the score of a part that is not there
+# most words of a part of a text; those that longer ones are read in, and how far apart they begin
+RUNS, SHORT_RUNS = (14, 9, 5), (8, 6, 2)
 BUCKETS = 2**18
 CHARACTERS, WORDS = (4, 5), (1, 2, 3)  # lengths of n-grams
 _HAN = "\u3400-\u9fff"
 _HAN_SIGN = re.compile(f"[{_HAN}]")
 _WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]*[^\W_{_HAN}][^\s{_HAN}]*")
+_SENTENCE, _CLAUSE = (
+    re.compile(f"[{re.escape(''.join(sorted(marks)))}]+") for marks in (SENTENCE, SENTENCE | CLAUSE)
+)
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 _STEP = np.uint64(1_000_003)
 WIDTHS = (1, 2, 3)  # words that a filter of the network sees at once
@@ -66,13 +68,12 @@ class Network:
     context_offset: Floats  # (hidden,)
     filters: tuple[Floats, ...]  # for each of `WIDTHS` (width * (dim + hidden), filters)
     offsets: tuple[Floats, ...]  # for each (filters,)
-    weights: Floats  # (filters of all widths + dim + hidden, classes)
-    bias: Floats  # (classes,)
-    share: Floats  # (2, classes) of the network in a score, beside the n-grams: other languages, French
+    weights: Floats  # (filters of all widths + dim + hidden, outputs)
+    bias: Floats  # (outputs,)
 
     @classmethod
     def read(cls, data: Mapping[str, npt.NDArray[np.generic]]) -> Network:
-        """Read the arrays of a file; `training.danger_network.packed` names them."""
+        """Read the arrays of a file; `training.danger.network.packed` names them."""
 
         def floats(name: str) -> Floats:
             return data[name].astype(np.float32)
@@ -91,7 +92,6 @@ class Network:
             tuple(floats(f"offsets{width}") for width in WIDTHS),
             scaled("network_weights"),
             floats("network_bias"),
-            floats("share"),
         )
 
     def _vector(self, word: str) -> Floats:
@@ -103,7 +103,7 @@ class Network:
         return found
 
     def scores(self, text: str) -> Floats:
-        """Return the log odds of each class, (classes,) float32."""
+        """Return log odds, (outputs,) float32: of each class, of any, and of each as what a text is about."""
         words = plain_words(text)[:LONGEST_READ]
         read = np.zeros((max(len(words), 1), self.vectors.shape[1]), np.float32)
         for at, word in enumerate(words):
@@ -140,11 +140,93 @@ def subword_buckets(word: str, buckets: int) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Classifier:
-    """Weights of all classes for the n-grams that it knows: row `i` is that of bucket `buckets[i]`.
+class Scores:
+    """What a classifier makes of a text, log odds."""
 
-    Thresholds are two rows: of other languages, of which it has read less, and of French.
+    classes: Floats  # (classes,) somebody is in it: a mean of those of n-grams and network
+    anybody: float  # somebody is in any of them
+    subjects: Floats  # (classes,) it is told of, as happening or not
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What rules and classifier tell of a text and of its parts, for each class."""
+
+    scores: Scores
+    part_scores: Floats  # (classes,) the highest of the text and its parts
+    ruled: Bools  # (classes,) raised by the rules
+    ruled_parts: Floats  # (classes,) the highest score of a part that the rules raise by itself, or `NONE`
+    unmeant: Bools  # (classes,) the rules take its words for denied, figurative or over
+    words: float  # see `count_words`
+    french: bool
+
+    def rows(self) -> Floats:
+        """Return what is decided by, (classes, `EVIDENCE`) float32."""
+        own, subjects = self.scores.classes, self.scores.subjects
+        part = np.maximum(self.part_scores, self.ruled_parts + RULED)
+        columns = (
+            own, own - own.max(), self.part_scores, self.ruled, self.ruled_parts,
+            own + RULED * self.ruled, part, subjects, subjects - subjects.max(), self.scores.anybody,
+            self.unmeant, min(self.words, MANY), self.french,
+        )  # fmt: skip
+        found: Floats = np.stack([np.broadcast_to(each, own.shape) for each in columns], 1, dtype=np.float32)
+        return found
+
+
+# whether more of it speaks for a class (1), against it (-1) or for either (0), of each of `Evidence.rows`
+EVIDENCE = (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Gradient boosted trees (Friedman 2001); the nodes of all of them, one after another.
+
+    A leaf leads to itself.
     """
+
+    roots: Ints  # (trees,) the first node of each
+    features: Ints  # (nodes,) which number of a row a node looks at
+    thresholds: Floats  # (nodes,) up to which it leads to `below`
+    below: Ints  # (nodes,)
+    above: Ints  # (nodes,)
+    values: Floats  # (nodes,) of leaves, what they add; 0 of others
+    depth: int  # of the deepest
+    start: float  # what all leaves add to
+
+    @classmethod
+    def read(cls, data: Mapping[str, npt.NDArray[np.generic]]) -> Trees:
+        """Read the arrays of a file; `training.danger.decision.packed` names them."""
+
+        def whole(name: str) -> Ints:
+            return data[f"tree_{name}"].astype(np.int64)
+
+        def floats(name: str) -> Floats:
+            return data[f"tree_{name}"].astype(np.float32)
+
+        return cls(
+            whole("roots"),
+            whole("features"),
+            floats("thresholds"),
+            whole("below"),
+            whole("above"),
+            floats("values"),
+            int(data["tree_depth"]),
+            float(data["tree_start"]),
+        )
+
+    def log_odds(self, rows: Floats) -> Floats:
+        """Return what the trees make of rows of numbers, (rows,)."""
+        at = np.tile(self.roots, (len(rows), 1))
+        for _ in range(self.depth):
+            looked = np.take_along_axis(rows, self.features[at], 1)
+            at = np.where(looked <= self.thresholds[at], self.below[at], self.above[at])
+        found: Floats = self.values[at].sum(1) + np.float32(self.start)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """Weights of all classes for the n-grams that it knows: row `i` is that of bucket `buckets[i]`."""
 
     names: tuple[str, ...]
     buckets: Ints  # (known,), ascending
@@ -152,76 +234,71 @@ class Classifier:
     weights: npt.NDArray[np.int8]  # (known, classes)
     scale: Floats  # (classes,) that a weight is multiplied by
     bias: Floats  # (classes,)
-    raises: Floats  # (2, classes) scores from which a class is raised
-    hints: Floats  # (2, classes) lower ones, from which it is named: help is shown, without an alarm
-    doubts: Floats  # (2, classes) lower still: below it what the rules raise is doubted
-    network: Network | None = None
+    network: Network
 
-    def scores(self, text: str, *, french: bool) -> Floats:
-        """Return the score of each class, (classes,) float32, in which the network has a language's share."""
+    @classmethod
+    def read(cls, data: Mapping[str, npt.NDArray[np.generic]]) -> Classifier:
+        """Read the arrays of a file; `training.danger` writes them."""
+        return cls(
+            tuple(map(str, data["names"])),
+            np.cumsum(data["bucket_gaps"], dtype=np.int64),
+            data["idf"].astype(np.float32),
+            data["weights"].astype(np.int8),
+            data["scale"].astype(np.float32),
+            data["bias"].astype(np.float32),
+            Network.read(data),
+        )
+
+    def scores(self, text: str) -> Scores:
+        """Return the scores of a text."""
         ids, counts = ngrams(text)
         rows = np.searchsorted(self.buckets, ids)
         known = self.buckets[np.minimum(rows, len(self.buckets) - 1)] == ids
         rows = rows[known]
         values = (1 + np.log(counts[known])) * self.idf[rows]
         norm = float(np.sqrt(values @ values)) or 1.0
-        found: Floats = (values @ self.weights[rows]) * self.scale / norm + self.bias
-        if self.network is not None and (share := self.network.share[int(french)]).any():
-            found = (1 - share) * found + share * self.network.scores(text)
-        return found
-
-    def assess(self, text: str, *, french: bool) -> Assessment | None:
-        """Score a text; None of a few words, where each weighs too much."""
-        count, language = len(_WORD.findall(text)), int(french)
-        if count < (FEWEST if french else FEWEST_FOREIGN):
-            return None
-        unsure = UNSURE * (count < SHORT[language])
-        if not french and count < SHORTEST:
-            unsure = UNSURE_SHORTEST
-        words = count - len(_HAN_SIGN.findall(text)) / 2
-        unsure += UNSURE_LONG[language] * (words > LONGEST)
-        scores = self.scores(text, french=french)
-        return Assessment(
-            self.names,
-            scores - self.raises[language],
-            scores - self.hints[language],
-            scores >= scores.max() - BEHIND[language],
-            (scores < self.doubts[language]) & (words >= DOUBTED[language]),
-            unsure,
+        alone = (values @ self.weights[rows]) * self.scale / norm + self.bias
+        classes, of_network = len(self.names), self.network.scores(text)
+        return Scores(
+            (1 - SHARE) * alone + SHARE * of_network[:classes],
+            float(of_network[classes]),
+            of_network[classes + 1 :],
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
-    """What a classifier tells of a text."""
+def count_words(text: str) -> float:
+    """Return how many words a text has; two Chinese signs are one."""
+    return len(_WORD.findall(text)) - len(_HAN_SIGN.findall(text)) / 2
 
-    names: tuple[str, ...]
-    above_raise: Floats  # (classes,) by how much the score of a class is above that from which it is raised
-    above_hint: Floats  # (classes,) the same of the score from which it is named
-    likely: Bools  # (classes,) not far behind the likeliest
-    doubted: Bools  # (classes,) so unlikely that the rules may be wrong
-    unsure: float  # by how much scores must be higher for a text of this length
 
-    def found(self, surer: Mapping[str, float] = {}) -> dict[str, bool]:
-        """Return the classes that it finds, True where raised, False where named.
+def parts(text: str) -> list[list[str]]:
+    """Return the sentences of a text, each with its clauses, and the runs of words of longer ones, behind it.
 
-        Of the classes in `surer` it must be surer by so much.
-        """
-        least = self.unsure + np.array([surer.get(name, 0.0) for name in self.names], np.float32)
-        found = self.likely & (self.above_hint >= least)
-        return {
-            name: bool(raised)
-            for name, raised, each in zip(self.names, self.above_raise >= least, found, strict=True)
-            if each
-        }
+    People tell a danger in half a sentence among practical troubles, often without any mark.
+    """
+    found = []
+    for sentence in _SENTENCE.split(text):
+        clauses = _CLAUSE.split(sentence)
+        within = [sentence, *clauses, *(run for clause in clauses for run in _runs_of_words(clause, *RUNS))]
+        if own := list(dict.fromkeys(part for part in map(str.strip, within) if part)):
+            found.append(own)
+    return found
 
-    def doubts(self, danger: str) -> bool:
-        """Tell whether a class is so unlikely that the rules may be wrong."""
-        return danger in self.names and bool(self.doubted[self.names.index(danger)])
 
-    def margin(self, danger: str) -> float:
-        """Return by how much a class is above the score from which it is raised; -inf of an unknown one."""
-        return float(self.above_raise[self.names.index(danger)]) if danger in self.names else -np.inf
+def short_runs(sentence: str) -> list[str]:
+    """Return the runs of few words of a sentence's longer clauses, where the plainest words stand alone."""
+    return [run for clause in _CLAUSE.split(sentence) for run in _runs_of_words(clause, *SHORT_RUNS)]
+
+
+def _runs_of_words(clause: str, most: int, length: int, step: int) -> list[str]:
+    """Return the overlapping runs of a clause of more words than `most`; of Chinese, twice as many signs."""
+    words = list(_WORD.finditer(clause))
+    unit = 2 if 2 * len(_HAN_SIGN.findall(clause)) > len(words) else 1
+    if len(words) <= most * unit:
+        return []
+    starts = range(0, len(words) - (length - step) * unit, step * unit)
+    runs = [words[start : start + length * unit] for start in starts]
+    return [clause[run[0].start() : run[-1].end()] for run in runs]
 
 
 def plain_words(text: str) -> list[str]:
@@ -253,19 +330,24 @@ def _windows(units: Hashes, length: int, seed: int) -> Hashes:
     return hashed
 
 
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """From what evidence a class is raised, and named."""
+
+    trees: Trees
+    raises: float  # log odds from which a class is raised
+    hints: float  # lower ones, from which it is named: help is shown, without an alarm
+
+
 @cache
 def classifier() -> Classifier:
     """Return the classifier that ships."""
     with np.load(FILE) as data:
-        return Classifier(
-            tuple(map(str, data["names"])),
-            np.cumsum(data["bucket_gaps"], dtype=np.int64),
-            data["idf"].astype(np.float32),
-            data["weights"],
-            data["scale"],
-            data["bias"],
-            data["raises"],
-            data["hints"],
-            data["doubts"],
-            Network.read(data),
-        )
+        return Classifier.read(data)
+
+
+@cache
+def decider() -> Decider:
+    """Return the decider that ships."""
+    with np.load(FILE) as data:
+        return Decider(Trees.read(data), float(data["raises"]), float(data["hints"]))

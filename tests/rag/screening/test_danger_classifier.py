@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import json
 import lzma
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,24 +14,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard
-from rag.errors import BadInput, MissingExtra
 from rag.screening import danger
 from rag.screening.danger import CLASSES, classes, rule_classes
 from rag.screening.danger_classifier import (
     BUCKETS,
+    EVIDENCE,
+    NONE,
+    RULED,
     Classifier,
-    Network,
+    Scores,
+    Trees,
     classifier,
+    decider,
     ngrams,
+    parts,
     plain_words,
-    subword_buckets,
 )
 from rag.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.screening.language import question_languages
-from training import danger as fitting
-from training import danger_network as network
-from training.danger import Example, fit, threshold, weigh
-from training.danger_network import SHARE
+from rag.types import Floats
+from training.danger import decision
+from training.danger.cases import WRITTEN
 from training.screening import FOLDER, MEASURED
 
 
@@ -54,102 +56,77 @@ def test_case_accents_and_marks_make_no_difference() -> None:
     assert ngrams("j'ai ete")[0].tolist() != ngrams("ete j'ai")[0].tolist()
 
 
-def small(score: float) -> Classifier:
-    """Return a classifier that gives every text one score for its only class.
-
-    It raises from 1, names from 0 and doubts below -1.
-    """
-    one, rows = np.ones(1, np.float32), np.ones(1, np.int64)
-    return Classifier(
-        ("threat",),
-        rows,
-        one,
-        np.zeros((1, 1), np.int8),
-        one,
-        one * score,
-        raises=np.ones((2, 1), np.float32),
-        hints=np.zeros((2, 1), np.float32),
-        doubts=-np.ones((2, 1), np.float32),
-    )
+@contextmanager
+def deciding(monkeypatch: pytest.MonkeyPatch, **odds: float) -> Iterator[None]:
+    """Rules and classifier make these odds of every text, and -9 of other classes; 1 raises and 0 names."""
+    by = replace(decider(), raises=1.0, hints=0.0)
+    told = dict.fromkeys(CLASSES, -9.0) | odds
+    monkeypatch.setattr(danger, "decider", lambda: by)
+    monkeypatch.setattr(danger, "log_odds", lambda question: told)
+    classes.cache_clear()
+    try:
+        yield
+    finally:
+        monkeypatch.undo()
+        classes.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("score", "text", "french", "found"),
-    [
-        (1.5, "hier soir il a dit un mot de trop", True, {"threat": True}),
-        (0.5, "hier soir il a dit un mot de trop", True, {"threat": False}),
-        (-0.5, "hier soir il a dit un mot de trop", True, {}),
-        (1.5, "il a dit un mot de trop", True, {"threat": False}),  # short
-        (9.5, "mon fils et ma fille ?", True, {}),  # a few words are too few
-        (9.5, "dépôt", False, {}),
-        (9.5, "他打我", False, {"threat": True}),  # three
-        (4.5, "he said one word", False, {"threat": True}),
-        (3.5, "he said one word", False, {"threat": False}),
-        (2.5, "he said one word", False, {}),  # very short
-        (2.5, "he said one word too many last night", False, {"threat": True}),
-        (1.5, "he said one word too many last night", False, {"threat": False}),
-        (1.5, "un mot de trop, hier soir ! " * 11, True, {}),  # a story of 66 words
-        (2.5, "un mot de trop, hier soir ! " * 11, True, {"threat": False}),
-        (3.5, "un mot de trop, hier soir ! " * 11, True, {"threat": True}),
-        (2.5, "one word too many last night " * 11, False, {"threat": False}),
-        (3.5, "one word too many last night " * 11, False, {"threat": True}),
-        (1.5, "他昨天说了一句话" * 10, False, {"threat": True}),  # 80 signs are none
-        (1.5, "他昨天说了一句话" * 16, False, {}),
-    ],
-)
-def test_it_is_surer_of_a_few_words_and_of_stories(
-    score: float, text: str, *, french: bool, found: dict[str, bool]
-) -> None:
-    assessed = small(score).assess(text, french=french)
-    assert (assessed.found() if assessed else {}) == found
+MENACED = "mon voisin menace de me tuer depuis hier soir"
+NEUTRAL = "hier soir il a dit un mot de trop à ma porte"
 
 
 @pytest.mark.parametrize(
-    ("score", "question", "now"),
+    ("odds", "question", "found"),
     [
-        (-1.1, "mon voisin menace de me tuer depuis hier soir", False),  # the rules are doubted below -1
-        (-0.9, "mon voisin menace de me tuer depuis hier soir", True),
-        (-9.0, "il menace de me tuer", True),  # of a few words nothing is said
-        (-9.0, "mein Nachbar droht mich umzubringen", True),
-        (-9.0, "他昨天说要杀了我", True),  # four words
-        (-9.0, "il menace de me tuer. Comment récupérer mon dépôt de garantie ?", True),  # in one sentence
-        (-9.0, "Bonjour : il menace de me tuer ; comment récupérer mon dépôt ?", True),
-        (-9.0, "mon voisin menace de me tuer depuis hier soir. Comment récupérer mon dépôt ?", False),
-        (-9.0, "il menace de me tuer, comment récupérer mon dépôt de garantie", True),
-        # who types much without a mark is believed
-        (-9.0, "mon voisin menace de me tuer depuis hier soir et je veux mon dépôt", True),
+        (1.1, NEUTRAL, {"threat": True}),
+        (0.5, NEUTRAL, {"threat": False}),
+        (-0.5, NEUTRAL, {}),
+        (1.1, MENACED, {"threat": True}),
+        (-9.0, MENACED, {"threat": False}),  # what the rules raise is named at least
     ],
 )
-def test_what_the_rules_raise_and_the_classifier_doubts_is_named(
-    score: float, question: str, monkeypatch: pytest.MonkeyPatch, *, now: bool
+def test_a_class_is_raised_or_named_by_what_rules_and_classifier_tell_together(
+    odds: float, question: str, found: dict[str, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert rule_classes(question)["threat"]
-    with _assessing_by(small(score), monkeypatch):
-        assert classes(question)["threat"] is now
+    assert dict(rule_classes(question)) == ({"threat": True} if question == MENACED else {})
+    with deciding(monkeypatch, threat=odds):
+        assert classes(question) == found
 
 
-def test_a_doubted_time_limit_silences_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside a time limit no fact is merely named; beside one that is doubted it is."""
-    question = "j'ai une audience au tribunal mardi prochain"
-    assert rule_classes(question) == {"deadline": True}
-    made = small(0.5)
-    scores, both = np.array([1.8, -5.0], np.float32), np.ones((2, 2), np.float32)
-    two = replace(
-        made, names=("housing", "deadline"), weights=np.zeros((1, 2), np.int8), scale=both[0], bias=scores,
-        raises=both, hints=0 * both, doubts=-both,
-    )  # fmt: skip
-    with _assessing_by(two, monkeypatch):
-        assert classes(question) == {"deadline": False, "housing": False}
-        assert situations(question)[0] == Emergency(Danger.HOUSING, now=False)
+def test_what_is_far_behind_the_likeliest_is_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = 5.0 - danger.BEHIND
+    with deciding(monkeypatch, violence=5.0, child=near, threat=near - 0.1):
+        assert classes(NEUTRAL) == {"violence": True, "child": True}
 
 
-def test_what_is_in_an_unknown_language_is_not_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
-    question = "xyz " * 8 + "OQTF 48h"
-    raised = {name for name, now in rule_classes(question).items() if now}
-    assert raised == {"removal"}
-    assert not question_languages(question)
-    with _assessing_by(replace(small(-9.0), names=("removal",)), monkeypatch):
-        assert classes(question) == {"removal": True}
+def test_beside_a_time_limit_no_fact_is_merely_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with deciding(monkeypatch, deadline=1.5, housing=0.7, violence=0.7):
+        assert classes(NEUTRAL) == {"deadline": True, "violence": False}
+    with deciding(monkeypatch, housing=0.5, deadline=0.5):
+        assert classes(NEUTRAL) == {"deadline": False, "housing": False}
+        assert situations(NEUTRAL)[0] == Emergency(Danger.HOUSING, now=False)
+
+
+@pytest.mark.parametrize("question", ["il menace de me tuer", "我想死", "quiero morir"])
+def test_of_a_few_words_the_rules_alone_tell(question: str) -> None:
+    assert danger.log_odds(question) is None
+    assert any(rule_classes(question).values())
+    assert classes(question) == rule_classes(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "raised"),
+    [
+        ("intihar etmek istiyorum", {"suicide"}),
+        ("xyz " * 8 + "OQTF 48h", {"removal"}),  # a language that nothing tells
+    ],
+)
+def test_in_few_words_and_in_an_unknown_language_what_the_rules_raise_stands(
+    question: str, raised: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not question_languages("xyz OQTF 48h")
+    with deciding(monkeypatch, removal=-9.0):
+        assert {name for name, now in classes(question).items() if now} == raised
 
 
 def test_the_number_of_the_likeliest_danger_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,30 +136,110 @@ def test_the_number_of_the_likeliest_danger_comes_first(monkeypatch: pytest.Monk
     found[0] = replace(found[0], likeliest=True)
     assert help_for(found, card)[0].phone == "3919"
 
-    both = np.ones((2, 2), np.float32)
-    two = replace(
-        small(0), names=("child", "violence"), weights=np.zeros((1, 2), np.int8), scale=both[0],
-        bias=np.array([2.0, 3.0], np.float32), raises=both, hints=0 * both, doubts=-both,
-    )  # fmt: skip
-    with _assessing_by(two, monkeypatch):
-        told = situations("hier soir il a dit un mot de trop à ma porte")
-        assert {each.danger: each.likeliest for each in told} == {Danger.VIOLENCE: True, Danger.CHILD: False}
+    with deciding(monkeypatch, child=2.0, violence=3.0, suicide=2.0):
+        told = situations(NEUTRAL)
+        assert {each.danger for each in told if each.likeliest} == {Danger.VIOLENCE}
+        assert {each.danger for each in told} == {Danger.VIOLENCE, Danger.CHILD, Danger.SUICIDE}
         # who says in plain words that he wants to die is told of that first
-        told = situations("hier soir il a dit un mot de trop à ma porte, je veux me suicider")
+        told = situations(f"{NEUTRAL}, je veux me suicider")
         assert {each.danger for each in told if each.likeliest} == {Danger.SUICIDE}
 
 
-@contextmanager
-def _assessing_by(made: Classifier, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Another classifier stands in for the one that ships; what is told meanwhile is forgotten."""
-    monkeypatch.setattr("rag.screening.danger.classifier", lambda: made)
-    try:
-        for cached in (classes, danger._assessed):
-            cached.cache_clear()
-        yield
-    finally:
-        for cached in (classes, danger._assessed):
-            cached.cache_clear()
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("Il crie. Que faire ?", [["Il crie"], ["Que faire"]]),
+        ("hier, il crie", [["hier, il crie", "hier", "il crie"]]),
+        ("un deux", [["un deux"]]),
+        (
+            "a b c d e f g h i j k l m n o",  # fifteen words without a mark
+            [["a b c d e f g h i j k l m n o", "a b c d e f g h i", "f g h i j k l m n", "k l m n o"]],
+        ),
+        ("我" * 29, [["我" * 29, "我" * 18, "我" * 18, "我" * 9]]),
+    ],
+)
+def test_a_text_is_read_by_its_sentences_their_clauses_and_runs_of_words(
+    text: str, expected: list[list[str]]
+) -> None:
+    assert parts(text) == [list(dict.fromkeys(each)) for each in expected]
+
+
+@given(st.text(alphabet="abé我 ,.?!\n", max_size=200))
+def test_every_word_stands_in_a_part(text: str) -> None:
+    whole = " ".join(sentence for sentence, *_ in parts(text))
+    assert plain_words(whole) == plain_words(text)
+    for sentence, *within in parts(text):
+        assert all(part in sentence and part.strip() == part != "" for part in within)
+
+
+class Spelled:
+    """A classifier whose score of a text is how many words it has, in all classes."""
+
+    def scores(self, text: str) -> Scores:
+        own = np.full(len(CLASSES), len(text.split()), np.float32)
+        return Scores(own, 1.0, own - 1)
+
+
+def test_evidence_is_of_the_text_and_of_its_parts() -> None:
+    by = cast("Classifier", Spelled())
+    told, plain, _ = danger.evidence("Ceci est une phrase plus longue. Il menace de me tuer, hier.", by)
+    at = CLASSES.index("threat")
+    assert (told.scores.classes[at], told.part_scores[at], told.words, told.french) == (12, 12, 12, True)
+    assert told.ruled.nonzero()[0].tolist() == [at]
+    assert told.ruled_parts[at] == 6  # the second sentence
+    assert set(np.delete(told.ruled_parts, at).tolist()) == {NONE}
+    # that sentence and its clause are texts of their own
+    assert [(each.words, each.scores.classes[at], each.ruled_parts[at]) for each in plain] == [
+        (6, 6, 6),
+        (5, 5, 5),
+    ]
+    rows = told.rows()
+    assert rows.shape == (len(CLASSES), len(EVIDENCE))
+    # what the rules raise is taken for so much likelier
+    assert rows[at].tolist() == [12, 0, 12, 1, 6, 12 + RULED, 12, 11, 0, 1, 0, 12, 1]
+    assert np.delete(rows, at, axis=0).tolist() == [[12, 0, 12, 0, NONE, 12, 12, 11, 0, 1, 0, 12, 1]] * 11
+
+
+def test_what_the_rules_take_for_unmeant_is_evidence() -> None:
+    by = cast("Classifier", Spelled())
+    unmeant = danger.evidence("il ne m'a pas frappée hier soir", by)[0].unmeant
+    assert unmeant.nonzero()[0].tolist() == [CLASSES.index("violence")]
+
+
+def test_the_rules_raise_no_part_of_a_sentence_that_denies_it() -> None:
+    by = cast("Classifier", Spelled())
+    whole, plain, _ = danger.evidence("Il ne menace pas de me tuer. Il menace de me tuer ?", by)
+    assert whole.ruled_parts[CLASSES.index("threat")] == 5
+    assert [each.words for each in plain] == [5]
+    of_one, plain, runs = danger.evidence("Il menace de me tuer !", by)
+    assert plain == runs == []  # it is no part of itself
+    assert (of_one.ruled_parts == np.where(of_one.ruled, of_one.scores.classes, NONE)).all()
+
+
+def test_a_part_that_the_rules_raise_must_be_surer_than_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(danger, "decider", lambda: replace(decider(), trees=cast("Trees", Turned())))
+    danger.log_odds.cache_clear()
+    odds = danger.log_odds("Ceci est une phrase plus longue. Il menace de me tuer, hier.")
+    danger.log_odds.cache_clear()
+    assert odds is not None
+    assert odds["threat"] == pytest.approx(-5 - danger.CLAUSE)  # the clause of five words
+    assert {own for name, own in odds.items() if name != "threat"} == {-12}
+    # without a mark, a run of six words of which all is said
+    odds = danger.log_odds("il menace de me tuer que faire pour mon dépôt de garantie et la cave")
+    danger.log_odds.cache_clear()
+    assert odds is not None
+    assert odds["threat"] == pytest.approx(-6 - danger.RUN)
+
+
+class Turned:
+    """Trees that hold a text for the likelier the fewer words it has."""
+
+    def log_odds(self, rows: Floats) -> Floats:
+        return -rows[:, WORDS]
+
+
+WORDS = 11  # where `Evidence.rows` has the number of words
 
 
 @pytest.mark.parametrize(
@@ -208,10 +265,24 @@ def test_plain_words_are_heard_among_practical_troubles(plain: str, practical: s
     assert raised <= {danger for danger, now in classes(question).items() if now}
 
 
+@pytest.mark.parametrize(
+    ("question", "raised"),
+    [
+        ("Que faire si vous retrouvez votre carte grise après la demande de duplicata ?", False),
+        (
+            "Vous souhaitez pratiquer la pêche de loisir et vous voulez connaître les règles à respecter ?",
+            False,
+        ),
+        ("Pouvez-vous m'aider, je pense chaque jour à mourir et personne ne le sait autour de moi", True),
+    ],
+)
+def test_what_is_worded_as_a_heading_of_advice_raises_nothing(question: str, *, raised: bool) -> None:
+    assert any(classes(question).values()) == raised
+
+
 def test_a_threat_that_is_named_shows_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    with _assessing_by(small(0.5), monkeypatch):
-        found = situations("hier soir il a dit un mot de trop à ma porte")
-    assert found == (Emergency(Danger.VIOLENCE, now=False),)
+    with deciding(monkeypatch, threat=0.5):
+        assert situations(NEUTRAL) == (Emergency(Danger.VIOLENCE, now=False),)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +299,9 @@ def test_what_the_rules_take_for_denied_or_over_stays_so(question: str) -> None:
 
 def test_what_ships_knows_every_class() -> None:
     assert classifier().names == CLASSES
-    assert np.all(classifier().raises >= 0)
+    by = decider()
+    assert 0 < by.hints < by.raises
+    assert len(by.trees.roots) == decision.ROUNDS
 
 
 @pytest.mark.slow
@@ -256,274 +329,7 @@ def test_no_unseen_case_teaches() -> None:
         for line in path.read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
             (unseen if case["half"] in MEASURED else seen).add(case["text"])
-    with lzma.open(fitting.WRITTEN, "rt", encoding="utf-8") as lines:
+    with lzma.open(WRITTEN, "rt", encoding="utf-8") as lines:
         seen |= {json.loads(line)["text"] for line in lines}
     assert len(seen) > 10_000
     assert not unseen & seen
-
-
-def test_a_small_fit_tells_its_classes_apart() -> None:
-    told = [
-        Example(f"{word} {n}", name, is_case, writer)
-        for n in range(10)
-        for writer in ("first", "second")
-        for name, is_case, word in (
-            ("threat", True, "il me menace"),
-            ("threat", False, "menace de pluie"),
-            ("", False, "quel est le loyer"),
-        )
-    ]  # fmt: skip
-    grams = weigh([each.text for each in told])
-    labels = np.array([[each.danger == "threat" and each.is_case] for each in told])
-    weights, bias = fit(grams.rows, labels)
-    scores = grams.rows @ weights + bias
-
-    assert grams.rows.shape == (len(told), len(grams.buckets)) == (len(told), len(grams.idf))
-    assert ((scores[:, 0] > 0) == labels[:, 0]).all()
-    chosen = threshold(told, "threat", scores[:, 0], np.zeros(len(told), np.bool_), french=True)
-    assert (chosen.with_rules, chosen.rules_alone) == ((1.0, 0.0), (0.0, 0.0))
-    assert chosen.hints <= chosen.raises
-
-
-def test_the_rules_are_doubted_below_nearly_all_situations_that_they_raise() -> None:
-    """Of a hundred such, three may be lost; near misses that they raise below them cost nothing then."""
-    of = [Example(str(n), "threat", n < 100, "second") for n in range(150)]
-    ruled = np.ones(len(of), np.bool_)
-    scores = np.concatenate([np.linspace(0, 3, 100), np.full(50, -1.0)]).astype(np.float32)
-    chosen = threshold(of, "threat", scores, ruled, french=True)
-    assert chosen.doubts == pytest.approx(np.quantile(scores[:100], fitting.LOST))
-    assert chosen.doubts <= chosen.hints <= chosen.raises
-    assert (chosen.with_rules[1], chosen.rules_alone) == (0.0, (1.0, 1.0))
-    assert chosen.with_rules[0] >= 1 - fitting.LOST
-    unruled = threshold(of, "threat", scores, ~ruled, french=True)
-    assert unruled.doubts == -np.inf  # nothing tells what it would cost
-
-
-def test_thresholds_are_of_one_language_and_not_of_harder_cases() -> None:
-    """High scores of near misses of other languages, or of who wrote against a fit, cost nothing."""
-    of = [
-        Example(f"{writer} {n}", name, n < 5, writer, language)
-        for writer, language, name in (
-            ("second", "fr", "threat"), ("third", "de", "threat"), ("against-1", "fr", "threat"),
-            ("first", "fr", "threat"), ("long-1", "fr", ""),
-        )
-        for n in range(10)
-    ]  # fmt: skip
-    high = np.array([each.writer != "second" or each.is_case for each in of])
-    scores, ruled = np.where(high, 1.0, -1.0).astype(np.float32), np.zeros(len(of), np.bool_)
-    french = threshold(of, "threat", scores, ruled, french=True)
-    assert (french.raises, french.with_rules) == (fitting.LEAST, (1.0, 0.0))
-    others = threshold(of, "threat", scores, ruled, french=False)
-    assert others.raises > 1  # where near misses score as high as cases, none is raised
-    assert others.with_rules == (0.0, 0.0)
-
-
-def test_a_class_takes_the_network_where_more_is_found_with_it() -> None:
-    of = [Example(str(n), name, n < 5, "second") for name in CLASSES for n in range(10)]
-    alone = np.full((len(of), len(CLASSES)), -3.0, np.float32)
-    mixed = alone.copy()
-    for at, name in enumerate(CLASSES):
-        case = [n for n, each in enumerate(of) if each.danger == name and each.is_case]
-        (mixed if name == "threat" else alone)[case, at] = 2.0
-    share, (others, french) = fitting.choose(of, np.stack([alone, mixed]), np.zeros(alone.shape, np.bool_))
-    assert share[1] == pytest.approx([SHARE if name == "threat" else 0 for name in CLASSES])
-    assert not share[0].any()  # nobody wrote in another language
-    assert {each.with_rules for each in french} == {(1.0, 0.0)}
-    assert {each.raises for each in others} == {fitting.TRIED[-1]}  # without near misses nothing is raised
-
-
-def test_cases_stand_beside_ordinary_questions_of_their_language_and_are_held_out_with_their_writer() -> None:
-    of = [
-        Example(f"{language} {writer} {name or 'loyer'} {n} {is_case}", name, is_case, writer, language)
-        for language in ("fr", "de")
-        for writer in ("second", "third")
-        for name, is_case in (("threat", True), ("threat", False), ("", False))
-        for n in range(20)
-    ]
-    of += [Example("loyer " * 60 + str(n), "", is_case=False, writer="long-1") for n in range(20)]
-    made = fitting.joined(of, seed=1)
-    assert made == fitting.joined(of, seed=1) != fitting.joined(of, seed=2)
-    by_text = {each.text: each for each in of}
-    kinds = Counter[tuple[str, bool]]()
-    for each in made:
-        parts = [by_text[part] for part in each.text.removesuffix(".").split(". ")]
-        kinds[each.danger, each.is_case] += 1
-        assert {part.language for part in parts} == {each.language}
-        own = [part for part in parts if part.danger]
-        assert len(own) == bool(each.danger) < len(parts)
-        assert not own or all(len(part.text) < 100 for part in parts)  # none is cut off
-        for part in own:
-            written = (part.danger, part.is_case, f"{fitting.JOINED}{part.writer}")
-            assert (each.danger, each.is_case, each.writer) == written
-    assert set(kinds) == {("threat", True), ("threat", False), ("", False)}
-    assert fitting.joined([each for each in of if each.danger], seed=1) == []
-
-
-def test_what_was_fitted_is_read_for_the_same_texts_alone(tmp_path: Path) -> None:
-    of = [Example(str(n), "threat", n < 5, "second") for n in range(10)]
-    scores, ruled = np.zeros((2, 10, 1), np.float32), np.zeros((10, 1), np.bool_)
-    made = fitting.Fit({"names": np.array(["threat"])}, scores, ruled, fitting._checksum(of))
-    made.save(tmp_path / "fit.npz")
-    again = fitting.Fit.read(tmp_path / "fit.npz", of)
-    assert again.arrays["names"].tolist() == ["threat"]
-    assert np.array_equal(again.scores, scores)
-    with pytest.raises(BadInput, match="other texts"):
-        fitting.Fit.read(tmp_path / "fit.npz", [*of[:-1], replace(of[-1], is_case=True)])
-    (tmp_path / "fit.npz").write_bytes(b"none")
-    with pytest.raises(BadInput, match=r"fit\.npz"):
-        fitting.Fit.read(tmp_path / "fit.npz", of)
-
-
-def test_cases_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fitting.main(["--written", str(tmp_path / "none.xz")]) == 2
-    assert "none.xz" in capsys.readouterr().err
-
-
-KNOWN = network.WordVectors(
-    {"cogne": 0, "frappe": 1, "pluie": 2, "soleil": 3},
-    np.array([[1, 0, 0.1], [1, 0.1, 0], [-0.7, 0.7, 0], [-0.7, -0.7, 0.1]], np.float32),
-)
-
-
-def test_words_of_the_same_company_have_like_vectors() -> None:
-    texts = [
-        f"{who} {what} {whom} {where}"
-        for who, acts, whom, where in (
-            ("il", ("cogne", "frappe"), "moi", "fort"), ("elle", ("lit", "parcourt"), "livre", "chambre")
-        )
-        for what in acts
-    ]  # fmt: skip
-    known = network.WordVectors.of(texts * network.SEEN, dim=4)
-    near = known.vectors @ known.vectors.T
-    cogne, frappe, parcourt = (known.rows[word] for word in ("cogne", "frappe", "parcourt"))
-    assert near[cogne, frappe] > 0.9 > near[cogne, parcourt]
-    assert np.allclose(np.diag(near), 1, atol=1e-5)
-    assert "jamais" not in network.WordVectors.of(["jamais dit", *texts * network.SEEN], dim=4).rows
-
-
-def test_a_word_that_no_case_has_is_read_as_the_nearest() -> None:
-    vocabulary = network.Vocabulary.of(["Il frappe, pluie soleil"] * network.SEEN, KNOWN)
-    assert vocabulary.rows["cogne"] == vocabulary.rows["frappe"] != vocabulary.rows["pluie"]
-    read = network.Texts.read(["cogne xyz", ""], vocabulary)
-    assert [read.rows[text].tolist() for text in read.texts] == [[vocabulary.rows["frappe"], 0], [0]]
-
-
-@given(st.lists(st.text(max_size=30), min_size=1, max_size=5))
-def test_the_subwords_of_words_are_those_of_each(texts: list[str]) -> None:
-    read = network.Texts.read(texts, network.Vocabulary.of(texts, KNOWN))
-    ids, lengths = read.padded(np.arange(len(texts)))
-    for text, row, length in zip(texts, ids, lengths, strict=True):
-        words = plain_words(text)
-        parts, begins = read.parts(row[:length])
-        found = [part.tolist() for part in np.split(parts, begins[1:])]
-        assert (
-            found == [subword_buckets(word, network.SUBWORD_BUCKETS).tolist() for word in words] or not words
-        )
-        assert not row[length:].any()
-
-
-def test_a_word_with_a_typing_error_shares_subwords_with_the_one_that_is_meant() -> None:
-    typed, meant, other = (set(subword_buckets(w, 2**20)) for w in ("menasse", "menace", "loyer"))
-    assert len(typed & meant) > 3 > len(typed & other)
-    assert len(subword_buckets("他", 2**20)) == 1  # "<他>"
-
-
-@pytest.mark.models
-@pytest.mark.slow
-def test_what_is_packed_scores_as_what_was_fitted(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    texts = ["elle frappe fort", "pluie et soleil", "frappe encore", "soleil et pluie fort"] * network.SEEN
-    labels = np.array([["frappe" in text, "soleil" in text] for text in texts])
-    vocabulary = network.Vocabulary.of(texts, KNOWN)
-    read = network.Texts.read(texts, vocabulary)
-    costs = np.ones(labels.shape, np.float32)
-    learnt, again = (
-        network.fit_network(read, labels, costs, vocabulary.vectors, seed=0, epochs=15) for _ in range(2)
-    )
-    assert all(np.array_equal(learnt[name], again[name]) for name in learnt)
-    assert not learnt["words.weight"][0].any()  # unknown words stay 0
-    fitted = network.assemble(vocabulary, learnt, np.ones((2, 1), np.float32))
-    expected = np.array([fitted.scores(text) for text in texts])
-    assert ((expected > 0) == labels[:, :1]).all()
-
-    np.savez(tmp_path / "net.npz", allow_pickle=False, **network.packed(fitted))
-    with np.load(tmp_path / "net.npz") as data:
-        shipped = Network.read(data)
-    assert np.allclose([shipped.scores(text) for text in texts], expected, atol=0.1)
-    assert shipped.scores("elle cogne")[0] > 0  # a word that was never learnt
-    assert shipped.scores("").shape == (1,)
-
-
-@pytest.mark.models
-def test_numpy_scores_as_torch_does() -> None:
-    """Texts of many lengths, which torch reads side by side, padded; some words are unknown."""
-    torch = pytest.importorskip("torch")
-    texts = ["frappe", "", "il frappe pluie soleil xyz encore", "cogne " * 12]
-    vocabulary = network.Vocabulary.of(["il frappe pluie encore"] * network.SEEN, KNOWN)
-    read = network.Texts.read(texts, vocabulary)
-    torch.manual_seed(3)
-    module = network._module(vocabulary.vectors, 4).eval()
-    with torch.no_grad():
-        expected = module(read, *read.padded(np.arange(len(texts)))).numpy()
-    learnt = {name: each.detach().numpy() for name, each in module.named_parameters()}
-    fitted = network.assemble(vocabulary, learnt, np.ones((2, 2), np.float32))
-    assert np.allclose([fitted.scores(text) for text in texts], expected[:, :2], atol=1e-5)
-
-
-@pytest.mark.models
-def test_what_is_not_to_be_learnt_from_changes_nothing() -> None:
-    pytest.importorskip("torch")
-    taught = ["elle frappe fort", "pluie et soleil"]
-    vocabulary, costs = network.Vocabulary.of(taught * network.SEEN, KNOWN), np.ones((4, 1), np.float32)
-    costs[2:] = 0
-    fits = []
-    for others in (["soleil fort", "frappe"], ["pluie pluie pluie elle", "et"]):
-        read, labels = network.Texts.read([*taught, *others], vocabulary), np.array([[1], [0], [1], [0]]) > 0
-        fits.append(network.fit_network(read, labels, costs, vocabulary.vectors, seed=0, epochs=3))
-    assert all(np.array_equal(fits[0][name], fits[1][name]) for name in fits[0])
-
-
-def test_without_torch_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match="models"):
-        network.require()
-
-
-@pytest.mark.models
-@pytest.mark.slow
-def test_a_text_is_scored_by_what_other_writers_teach(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The third writer's texts are scored alike whatever their labels are, and the network has its share."""
-    pytest.importorskip("torch")
-    monkeypatch.setattr(fitting, "FEWEST", 2)
-    words = {"threat": "menace", "violence": "mari frappe", "": "loyer"}
-    scores = []
-    for turned in (False, True):
-        of = [
-            Example(
-                f"il {words[name]} {n}", name, (name == "threat") != (turned and writer == "third"), writer
-            )
-            for writer in ("first", "second", "third")
-            for name in words
-            for n in range(6)
-        ]
-        made = fitting.TrainingSet.of(of, KNOWN, seed=0)
-        folds = np.array([("first", "second", "third").index(each.writer) for each in of])
-        scores.append(made.fold_scores(2, folds))
-        learnt = np.flatnonzero(folds != 2)
-        net = Network.read(network.packed(made.network(learnt)))
-        expected = np.array([net.scores(each.text) for each in of if each.writer == "third"])
-        assert np.allclose(scores[-1][1], (1 - SHARE) * scores[-1][0] + SHARE * expected, atol=1e-4)
-        assert made.tasks.shape == (len(of), 2 * len(CLASSES) + 1)
-        assert made.tasks[:, len(CLASSES)].tolist() == [each.is_case for each in of]
-    assert np.allclose(*scores, atol=1e-4)
-
-
-def test_a_class_hears_the_network_in_the_languages_where_it_finds_more() -> None:
-    made = classifier()
-    assert made.network is not None
-    text = "il m'a poussée contre le mur"
-    alone = replace(made, network=None)
-    for french, share in enumerate(made.network.share):
-        mixed, plain = (each.scores(text, french=bool(french)) for each in (made, alone))
-        assert np.array_equal(mixed != plain, share > 0)
-    assert made.network.share.any()

@@ -45,7 +45,7 @@ def test_situations_of_the_written_cases_are_found(part: str) -> None:
 
 
 def test_the_share_found_that_nothing_was_amended_for_is_as_published() -> None:
-    assert measure.urgent(CASES / "urgent.tsv")["final"] == {"cases": 27, "found": 26}
+    assert measure.urgent(CASES / "urgent.tsv")["final"] == {"cases": 27, "found": 27}
 
 
 def test_what_only_names_the_subject_is_told_from_what_happens() -> None:
@@ -142,17 +142,20 @@ def test_the_number_made_for_a_danger_comes_before_those_for_every_danger() -> N
 def test_what_is_found_by_meaning_in_sixteen_languages_is_as_published() -> None:
     """Rules and classifier have read the dev half; of the test half totals alone were looked at.
 
-    What no rule and no fit has read says how unheard wording fares: far from 95 %, and told as it is.
+    What no rule and no fit has read says how unheard wording fares, and is told as it is.
     """
     counted = screening.counts(screening.outcomes())
     published = json.loads(RECORD.read_text(encoding="utf-8"))["counts"]
     assert {key: counts.record() for key, counts in counted.items()} == published
     groups = [group for group, names in screening.GROUPS.items() if names != (screening.ORDINARY,)]
-    for group, (half, most) in product(groups, {"dev": 0.05, "test": 0.09}.items()):
+    for group, (half, most) in product(groups, {"dev": 0.03, "test": 0.05}.items()):
         counts = counted[f"{half}: {group}"]
         assert min(counts.cases, counts.near) >= 23 * len(screening.GROUPS[group])
         assert counts.found / counts.cases >= 0.95
         assert counts.alarms / counts.near <= most
+    tested = [counted[f"test: {group}"] for group in groups]
+    assert sum(each.found for each in tested) >= 0.95 * sum(each.cases for each in tested)
+    assert sum(each.alarms for each in tested) <= 0.02 * sum(each.near for each in tested)
 
 
 def test_a_phrase_may_end_behind_its_gap_at_the_end_of_the_text() -> None:

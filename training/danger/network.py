@@ -32,8 +32,6 @@ NEAREST = 0.4  # least cosine of such a pair
 COMPARED = 100  # dimensions by which these cosines are told
 EPOCHS, BATCH, RATE = 5, 128, 3e-3
 CUT = 100  # words of a text that is learnt from
-# of the network in a score: between 0.55 and 0.7, which found most of four writers left out (and not 0.43)
-SHARE = 0.6
 WORD_DROPOUT, DROPOUT = 0.2, 0.4
 DECAY = 0.01
 # on either side of 0 that the numbers of a vector, and of what reads it, are rounded to in the file
@@ -258,10 +256,10 @@ def _train(
             optimizer.step()
 
 
-def assemble(vocabulary: Vocabulary, learnt: Mapping[str, Floats], share: Floats) -> Network:
-    """Return what scores texts by what `fit_network` learnt, of as many classes as `share`, (2, classes)."""
+def assemble(vocabulary: Vocabulary, learnt: Mapping[str, Floats]) -> Network:
+    """Return what scores texts by what `fit_network` learnt."""
     hashes = {zlib.crc32(word.encode()): row for word, row in vocabulary.rows.items()}
-    words, classes = sorted(hashes), share.shape[1]
+    words = sorted(hashes)
     return Network(
         np.array(words, np.uint32),
         np.array([hashes[word] for word in words], np.uint16),
@@ -271,9 +269,8 @@ def assemble(vocabulary: Vocabulary, learnt: Mapping[str, Floats], share: Floats
         learnt["context.bias"],
         tuple(learnt[f"filters.{at}.weight"].T for at in range(len(WIDTHS))),
         tuple(learnt[f"filters.{at}.bias"] for at in range(len(WIDTHS))),
-        learnt["output.weight"].T[:, :classes],
-        learnt["output.bias"][:classes],
-        share,
+        learnt["output.weight"].T,
+        learnt["output.bias"],
     )
 
 
@@ -288,7 +285,6 @@ def packed(net: Network) -> dict[str, npt.NDArray[np.generic]]:
         "rows": net.rows,
         "context_offset": net.context_offset.astype(np.float16),
         "network_bias": net.bias,
-        "share": net.share,
     }
     filters = {f"filters{width}": own for width, own in zip(WIDTHS, net.filters, strict=True)}
     for width, offset in zip(WIDTHS, net.offsets, strict=True):
