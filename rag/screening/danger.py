@@ -45,8 +45,8 @@ _FIGURATIVE = {
 BELIEVED = 7  # words of a text in which the rules may be doubted: fewer are often the plainest
 FEW = 8  # words of a text that is not short
 UNSURE, DENIED = 1.0, 1.0  # log odds that such a text loses, and words that are denied, figurative or over
-# log odds that a part of a text loses, as a text of its own: one of few words between two marks, a run of few
-# words within, and another
+# log odds that a part of a text loses, as a text of its own: one of few words between two marks (which gains
+# some, for so the plainest is told), a run of few words within, and another
 CLAUSE, RUN, PART = -0.15, 0.8, 2.0
 ANYBODY = 2.0  # that a French question loses which asks of "vous" and tells nothing of who asks
 _ADDRESSED = frozenset(["vous", "votre", "vos"])
@@ -103,8 +103,10 @@ def classes(question: str) -> Mapping[str, bool]:
 
     Rules and a classifier tell each of it, of the question and of its parts, and what both tell is weighed
     together. Where that is less sure, and of what the rules alone raise, a class is named (False), so that
-    help is shown without an alarm. A time limit that is merely named is shown nowhere.
+    help is shown without an alarm. A time limit that is merely named is shown nowhere, and beside one that is
+    raised no lack of a roof, arrest or forced work, for its page would be long.
     """
+    question = question[:LONGEST]
     ruled, odds = rule_classes(question), log_odds(question)
     if odds is None:
         return ruled
@@ -155,19 +157,19 @@ def log_odds(question: str) -> Mapping[str, float] | None:
 def evidence(question: str, by: Classifier) -> tuple[Evidence, list[Evidence], list[Evidence]]:
     """Return what rules and a classifier tell of a question, and of what the rules raise by itself in it.
 
-    These are parts of it, then runs of few words. Where the rules raise nothing in a sentence a denial may
-    stand there, which what is cut out of it would lack.
+    These are parts of it, then runs of few words. Where the rules do not raise a class in a sentence a denial
+    may stand there, which what is cut out of it would lack.
     """
     worded, french = _worded_classes(question), _is_french(question)
-    whole, ruled, sentences = by.scores(question), _raised(question), parts(question[:LONGEST])
+    whole, ruled, sentences = by.scores(question), _raised(question), parts(question)
     unmeant = np.array([name in worded for name in CLASSES]) & ~ruled
     is_one = sum(map(len, sentences)) <= 1  # which is the question
     highest, of_ruled = whole.classes, np.where(ruled & is_one, whole.classes, NONE)
     of_parts: list[Evidence] = []
     of_runs: list[Evidence] = []
 
-    def alone(text: str, scores: Scores) -> Evidence:
-        now, words = _raised(text), count_words(text)
+    def alone(text: str, within: str, scores: Scores) -> Evidence:
+        now, words = _raised(text) & _raised(within), count_words(text)
         own = np.where(now, scores.classes, NONE)
         return Evidence(scores, scores.classes, now, own, unmeant, words, french=french)
 
@@ -175,11 +177,11 @@ def evidence(question: str, by: Classifier) -> tuple[Evidence, list[Evidence], l
         scored = {} if is_one else {part: by.scores(part) for part in (sentence, *within)}
         highest = np.max([highest, *(scores.classes for scores in scored.values())], axis=0)
         if ruled.any() and _raised(sentence).any():
-            read = [alone(part, scores) for part, scores in scored.items()]
+            read = [alone(part, sentence, scores) for part, scores in scored.items()]
             of_ruled = np.max([of_ruled, *(each.ruled_parts for each in read)], axis=0)
             of_parts += [each for each in read if each.ruled.any()]
             runs = [run for run in short_runs(sentence) if run not in scored and _raised(run).any()]
-            of_runs += [alone(run, by.scores(run)) for run in dict.fromkeys(runs)]
+            of_runs += [alone(run, sentence, by.scores(run)) for run in dict.fromkeys(runs)]
     words = count_words(question)
     told = Evidence(whole, highest, ruled, of_ruled, unmeant, words, french=french)
     return told, of_parts, of_runs
@@ -206,6 +208,7 @@ def likeliest(question: str, of: Collection[str]) -> str | None:
 
     Of suicide that the rules find, which is said in plain words, nothing else is likelier.
     """
+    question = question[:LONGEST]
     odds = log_odds(question)
     if "suicide" in of and rule_classes(question).get("suicide"):
         return "suicide"

@@ -174,7 +174,7 @@ class Evidence:
 
 
 # whether more of it speaks for a class (1), against it (-1) or for either (0), of each of `Evidence.rows`
-EVIDENCE = (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, 0, 0)
+EVIDENCE = (1, 0, 1, 1, 1, 1, 1, 0, 0, 1, -1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)

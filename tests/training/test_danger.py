@@ -220,6 +220,7 @@ def test_a_text_is_scored_by_what_other_writers_teach(monkeypatch: pytest.Monkey
     """The third writer's texts are scored alike whatever their labels are, by a mean of both models."""
     pytest.importorskip("torch")
     monkeypatch.setattr(models, "FEWEST", 2)
+    monkeypatch.setattr(models, "WEAK", 0.0)
     words = {"threat": "menace", "violence": "mari frappe", "": "loyer"}
     scores = []
     for turned in (False, True):
@@ -244,15 +245,19 @@ def test_a_text_is_scored_by_what_other_writers_teach(monkeypatch: pytest.Monkey
         assert made.tasks.shape == (len(of), 2 * len(CLASSES) + 1)
         assert made.tasks[:, len(CLASSES)].tolist() == [each.is_case for each in of]
     assert np.allclose(*scores, atol=1e-4)
+    monkeypatch.setattr(models, "WEAK", 0.4)
+    kept = Classifier.read(made.arrays(learnt)).buckets
+    assert set(kept) < set(by.buckets)
+    assert 0.5 < len(kept) / len(by.buckets) < 1
 
 
 def judged(count: int, seed: int = 0) -> Judged:
-    """Return texts of which cases score higher, and the rules raise half; every fourth is ordinary."""
+    """Return texts of which cases have more evidence for them; every fourth is ordinary."""
     chance = np.random.default_rng(seed)
     own = np.where(np.arange(count) % 4, np.arange(count) % len(CLASSES), -1)
     case = (own >= 0) & (chance.random(count) < 0.5)
     rows = chance.normal(-4, 1.5, (count, len(CLASSES), len(EVIDENCE))).astype(np.float32)
-    rows[case, own[case]] += 5
+    rows[case, own[case]] += 5 * np.where(np.array(EVIDENCE) < 0, -1, 1)
     return Judged(own, case, np.ones(count, np.bool_), rows)
 
 
@@ -286,8 +291,8 @@ def test_more_evidence_never_speaks_against_a_class() -> None:
     before = trees.log_odds(rows)
     for at, sign in enumerate(EVIDENCE):
         more = rows.copy()
-        more[:, at] += 2
-        assert sign == 0 or (trees.log_odds(more) >= before).all()
+        more[:, at] += 2 * sign
+        assert (trees.log_odds(more) >= before).all()
     more = rows.copy()
     more[:, np.array(EVIDENCE) == 1] += 6
     assert (trees.log_odds(more) > before).any()
@@ -308,7 +313,7 @@ def test_thresholds_are_above_nearly_all_near_misses_and_ordinary_questions() ->
     assert hints < raises
     # who wrote against a classifier sets none
     against = Judged(of.own, of.is_case, of.is_counted & (np.arange(len(of.own)) % 2 == 0), of.rows)
-    odds[1::2][of.own[1::2] >= 0] = 50
+    odds[1::2] = 50
     assert against.thresholds(odds)[0] < 50 == of.thresholds(odds)[0]
 
 

@@ -25,10 +25,11 @@ from rag.errors import BadInput
 from rag.screening.danger import CLASSES, evidence
 from rag.screening.danger_classifier import FILE, Classifier
 from rag.types import Bools, Floats, Ints
+from training.danger import decision, network
 from training.danger.cases import FIRST, WRITTEN, Example, examples, law_that_ships, writers
 from training.danger.decision import Judged, decide, packed
 from training.danger.models import TrainingSet
-from training.danger.network import WordVectors, require
+from training.danger.network import WordVectors
 from training.screening import FOLDER
 
 FOLDS = 3
@@ -40,7 +41,7 @@ CHUNK = 1_000  # texts that a process reads at once
 class Fit:
     """What is learnt from all texts, and what is known of some by what other writers teach."""
 
-    arrays: Mapping[str, npt.NDArray[np.generic]]  # of the file of a classifier, but of its decider
+    arrays: Mapping[str, npt.NDArray[np.generic]]  # of the file of a classifier, all but its decider
     judged: Ints  # (judged,) which examples
     folds: Ints  # (judged,)
     rows: Floats  # (judged, classes, EVIDENCE)
@@ -54,7 +55,7 @@ class Fit:
         _, number = np.unique(np.array(writers(of)), return_inverse=True)
         folds = number % FOLDS
         # the rules were written over the first, of which they know more than of anybody's
-        later = np.flatnonzero([each.writer != FIRST for each in of])
+        later = np.flatnonzero([writer != FIRST for writer in writers(of)])
         chance = np.random.default_rng(seed)
         judged = np.sort(chance.choice(later, min(count, len(later)), replace=False))
         rows: list[Floats] = []
@@ -80,7 +81,8 @@ class Fit:
             "evidence": self.rows,
             "checksum": np.array(self.checksum),
         }
-        np.savez(path, allow_pickle=False, **self.arrays, **kept)
+        with path.open("wb") as file:  # by its name numpy would add a suffix
+            np.savez(file, allow_pickle=False, **self.arrays, **kept)
 
     @classmethod
     def read(cls, path: Path, of: Sequence[Example]) -> Fit:
@@ -94,7 +96,7 @@ class Fit:
                 arrays = dict(data)
             kept = arrays.pop("judged"), arrays.pop("folds"), arrays.pop("evidence")
             checksum = int(arrays.pop("checksum"))
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise BadInput(
                 f"{path}: {error!r}; expected what --fitted wrote. Remove it to fit anew."
             ) from error
@@ -177,7 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if parsed.fitted is not None and parsed.fitted.exists():
         fitted = Fit.read(parsed.fitted, of)
     else:
-        require()
+        network.require()
+        decision.require()
         fitted = Fit.of(of, parsed.seed)
         if parsed.fitted is not None:
             fitted.save(parsed.fitted)

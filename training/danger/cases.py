@@ -14,7 +14,7 @@ from rag.engine.engine import Engine
 from rag.errors import BadInput
 from rag.screening.danger import rule_classes
 from rag.screening.danger_classifier import plain_words
-from training.screening import MEASURED, read_cases
+from training.screening import read_cases
 
 WRITTEN = Path(__file__).with_name("cases.jsonl.xz")
 ORDINARY = 12_000  # questions
@@ -48,7 +48,7 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
     found = [
         Example(case.text, case.danger, case.is_case, FIRST, case.language)
         for case in read_cases(folder)
-        if case.half not in MEASURED
+        if case.half == "dev"
     ]
     try:
         with lzma.open(written, "rt", encoding="utf-8") as lines:
@@ -76,7 +76,7 @@ def joined(of: Sequence[Example], seed: int) -> list[Example]:
     chance = random.Random(seed)  # noqa: S311
     words = [len(plain_words(each.text)) for each in of]
     ordinary: dict[str, list[Example]] = {}
-    short: dict[str, list[Example]] = {}  # that leave what stands beside them where the network reads it
+    short: dict[str, list[Example]] = {}  # that stand beside others
     for each, count in zip(of, words, strict=True):
         if not each.danger:
             ordinary.setdefault(each.language, []).append(each)

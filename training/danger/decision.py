@@ -27,6 +27,14 @@ ALARMS, HINTS = 0.04, 0.08  # of the near misses of writers left out: what may b
 ORDINARY_ALARMS, ORDINARY_HINTS = 0.08, 0.12
 
 
+def require() -> None:
+    """Raise MissingExtra where scikit-learn is not installed."""
+    try:
+        import sklearn.ensemble  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra(f"the trees of danger need scikit-learn: run {install_hint('models')}") from error
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """Texts and what rules and classifier tell of them."""
@@ -58,12 +66,9 @@ class Judged:
         Raises:
             MissingExtra: scikit-learn is not installed.
         """
-        try:
-            from sklearn.ensemble import HistGradientBoostingClassifier
-        except ImportError as error:
-            raise MissingExtra(
-                f"the trees of danger need scikit-learn: run {install_hint('models')}"
-            ) from error
+        require()
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
         learnt = list(self._learnt())
         rows, labels, weights = (np.concatenate(each) for each in zip(*learnt, strict=True))
         model = HistGradientBoostingClassifier(
@@ -89,7 +94,10 @@ class Judged:
     def thresholds(self, odds: Floats) -> tuple[float, float]:
         """Return from which log odds a class is raised, and named."""
         near = self.is_counted & (self.own >= 0) & ~self.is_case
-        of_near, ordinary = odds[near, self.own[near]], odds[self.own < 0].max(1, initial=-np.inf)
+        of_near, ordinary = (
+            odds[near, self.own[near]],
+            odds[self.is_counted & (self.own < 0)].max(1, initial=-np.inf),
+        )
         raises, hints = (
             max(float(np.quantile(own, 1 - most)) for own, most in each if len(own))
             for each in (
@@ -97,7 +105,7 @@ class Judged:
                 ((of_near, HINTS), (ordinary, ORDINARY_HINTS)),
             )
         )
-        return raises, min(raises, hints)
+        return raises, hints
 
 
 def decide(judged: Judged, folds: Ints, seed: int) -> tuple[Decider, Floats]:

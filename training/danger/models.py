@@ -19,7 +19,7 @@ from training.danger.network import Texts, Vocabulary, WordVectors, assemble, fi
 FEWEST = 20  # texts that an n-gram must be in
 SUBJECT = 0.5  # weight of telling the network what a text is about, beside whether somebody is in it
 # weight of a situation where another class is learnt, for people in one danger are often in two; with a fifth
-# 12 to 18 points less are found of writers left out, at 5 and 2 % of the near misses
+# 7 to 18 points less are found of writers left out, at 5 and 2 % of the near misses
 OTHERS = 0.02
 COST = 10.0  # of an error, beside the squared weights
 STEPS = 60

@@ -35,7 +35,7 @@ from rag.screening.language import question_languages
 from rag.types import Floats
 from training.danger import decision
 from training.danger.cases import WRITTEN
-from training.screening import FOLDER, MEASURED
+from training.screening import FOLDER
 
 
 def test_each_chinese_sign_is_a_word() -> None:
@@ -124,7 +124,7 @@ def test_of_a_few_words_the_rules_alone_tell(question: str) -> None:
 def test_in_few_words_and_in_an_unknown_language_what_the_rules_raise_stands(
     question: str, raised: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not question_languages("xyz OQTF 48h")
+    assert not question_languages("xyz " * 8 + "OQTF 48h")
     with deciding(monkeypatch, removal=-9.0):
         assert {name for name, now in classes(question).items() if now} == raised
 
@@ -217,7 +217,7 @@ def test_the_rules_raise_no_part_of_a_sentence_that_denies_it() -> None:
     assert (of_one.ruled_parts == np.where(of_one.ruled, of_one.scores.classes, NONE)).all()
 
 
-def test_a_part_that_the_rules_raise_must_be_surer_than_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_the_rules_raise_is_a_text_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(danger, "decider", lambda: replace(decider(), trees=cast("Trees", Turned())))
     danger.log_odds.cache_clear()
     odds = danger.log_odds("Ceci est une phrase plus longue. Il menace de me tuer, hier.")
@@ -276,7 +276,7 @@ def test_plain_words_are_heard_among_practical_troubles(plain: str, practical: s
         ("Pouvez-vous m'aider, je pense chaque jour à mourir et personne ne le sait autour de moi", True),
     ],
 )
-def test_what_is_worded_as_a_heading_of_advice_raises_nothing(question: str, *, raised: bool) -> None:
+def test_what_is_worded_as_a_heading_of_advice_is_of_nobody(question: str, *, raised: bool) -> None:
     assert any(classes(question).values()) == raised
 
 
@@ -328,7 +328,7 @@ def test_no_unseen_case_teaches() -> None:
     for path in FOLDER.glob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
-            (unseen if case["half"] in MEASURED else seen).add(case["text"])
+            (seen if case["half"] == "dev" else unseen).add(case["text"])
     with lzma.open(WRITTEN, "rt", encoding="utf-8") as lines:
         seen |= {json.loads(line)["text"] for line in lines}
     assert len(seen) > 10_000
