@@ -122,11 +122,10 @@ def classes(question: str) -> Mapping[str, bool]:
             found[name] = own >= by.raises
         if ruled.get(name) and highest >= by.raises and own >= highest - RULED_BEHIND:
             found[name] = True
-    if any(found.get(each) for each in LIMITS):  # beside a time limit nothing is merely named but by rules
-        kept = {name for name, now in ruled.items() if not now}.union(
-            name for name in found if name not in FACTS
-        )
-        found = {name: now for name, now in found.items() if now or name in kept}
+    if any(found.get(each) for each in LIMITS):  # beside a time limit rules alone name a fact
+        found = {
+            name: now for name, now in found.items() if now or name not in FACTS or ruled.get(name) is False
+        }
     return found
 
 
@@ -135,8 +134,8 @@ def log_odds(question: str) -> Mapping[str, float] | None:
     """Return how likely each class is, by rules and classifier together; None of a few words.
 
     Of those the plainest raise the rules, and a classifier knows little. A part that the rules raise by
-    itself is read as a text of its own, which must be surer: among practical troubles the plainest words
-    tell little of the whole.
+    itself is read as a text of its own, which must be surer unless it is a clause of few words: among
+    practical troubles the plainest words tell little of the whole.
     """
     if count_words(question) < (FEWEST if _is_french(question) else FEWEST_FOREIGN):
         return None

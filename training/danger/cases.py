@@ -25,6 +25,7 @@ JOINED = "joined-"  # before the name of who wrote the case of a text that was p
 THRESHOLD_EXCLUDED = (FIRST, "against", "long", "plain", JOINED)
 # texts that are put together: a situation, or a near miss, beside ordinary questions; and those by themselves
 JOINED_CASES, JOINED_NEAR, JOINED_ORDINARY = 9_000, 6_000, 3_500
+_ENDS = ".?!…。？！؟ "  # of a text, before which another one stands
 JOINED_WORDS = (8, 12, 40)  # most words of what is put beside others: a third of it is drawn from each
 
 
@@ -118,9 +119,6 @@ def _put_together(chance: random.Random, parts: Sequence[Example]) -> str:
 
 def _drawn(chance: random.Random, of: Sequence[Example], count: int) -> list[Example]:
     return chance.sample(of, min(count, len(of)))
-
-
-_ENDS = ".?!…。？！؟ "
 
 
 def _ended(text: str) -> str:

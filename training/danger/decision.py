@@ -94,10 +94,8 @@ class Judged:
     def thresholds(self, odds: Floats) -> tuple[float, float]:
         """Return from which log odds a class is raised, and named."""
         near = self.is_counted & (self.own >= 0) & ~self.is_case
-        of_near, ordinary = (
-            odds[near, self.own[near]],
-            odds[self.is_counted & (self.own < 0)].max(1, initial=-np.inf),
-        )
+        of_near = odds[near, self.own[near]]
+        ordinary = odds[self.is_counted & (self.own < 0)].max(1, initial=-np.inf)
         raises, hints = (
             max(float(np.quantile(own, 1 - most)) for own, most in each if len(own))
             for each in (
