@@ -18,7 +18,8 @@ from pathlib import Path
 
 from indexes.cli.terminal import guarded
 from rag.errors import BadInput, PandectError
-from rag.screening.danger import CLASSES, LIMITS, classes
+from rag.screening import danger_classifier
+from rag.screening.danger import CLASSES, LIMITS, classes, log_odds
 from training.eval.report import commit
 from training.references.scores import wilson
 
@@ -126,9 +127,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m training.screening", description=__doc__)
     parser.add_argument("--cases", type=Path, default=FOLDER, help="folder of the cases, a file a class")
     parser.add_argument("--half", choices=HALVES, help="print and write this one alone; default: all")
+    parser.add_argument(
+        "--classifier", type=Path, help="a file of training.danger; default: the one that ships"
+    )
     parser.add_argument("--output", type=Path, help="JSON of all counts with their intervals")
     parsed = parser.parse_args(arguments)
     try:
+        if parsed.classifier is not None:
+            danger_classifier.use(parsed.classifier)
+            classes.cache_clear()
+            log_odds.cache_clear()
         asked = [each for each in outcomes(parsed.cases) if parsed.half in (None, each.half)]
     except PandectError as error:
         sys.stderr.write(f"ERROR {error}\n")

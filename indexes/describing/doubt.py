@@ -105,8 +105,7 @@ def ask(engine: Engine, questions: Sequence[Question], learnt: Sequence[Question
     labels: list[bool] = []
     for question in questions:
         [(fused, lists)] = hybrid.search_parts([question.text], TOP)
-        topics = engine.notices.topics
-        elsewhere = bool(topics.find(question.text) or topics.classify(question.text))
+        elsewhere = bool(engine.notices.governing(question.text, None))
         gold = {id_ for own in question.article_ids for id_ in members[section[own]]}
         less = {name: _without(found, gold) for name, found in lists.items()}
         for of, found in ((question, lists), (replace(question, article_ids=()), less)):

@@ -220,7 +220,8 @@ def _put_together(
             _log.warning("%s was fitted with another encoder and is not used: run %s", governing, cure)
             classifier = None
     vector = meaning.vector if meaning is not None else None  # so that a question is encoded once
-    notices = Notices(Topics(card, articles.codes.counts, asking, classifier, vector), asking)
+    vectors = meaning.encoder.encode_questions if meaning is not None else None
+    notices = Notices(Topics(card, articles.codes.counts, asking, classifier, vector, vectors), asking)
     confidence = _confidence(folder)  # `Notices` checks what it is for
     info = IndexInfo(
         name=manifest.name,

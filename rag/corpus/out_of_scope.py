@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,6 +19,7 @@ from rag.errors import BadInput
 from rag.text import Analyser
 from rag.types import Doubles, Floats
 
+_LEAST = 1e-6  # probability: the odds stay finite
 WHOLE_QUESTION = "="  # before a phrase: it must be all that the question says, not only stand in it
 
 
@@ -31,6 +33,16 @@ class _Phrase:
 
 
 MEANING = 3.0  # weight of a question's vector beside its terms
+NEAREST = 5  # examples that a question is compared with
+
+
+class LawEvidence(NamedTuple):
+    """What tells, for a question, between the law that is loaded and others."""
+
+    log_odds: float  # by `LawClassifier.probabilities`
+    phrase: bool  # of a topic stands in it
+    nearer: float  # mean cosine of the nearest examples of other laws, less that of annotated questions
+    best: float  # cosine of the nearest article
 
 
 def ngrams(terms: Sequence[str]) -> frozenset[str]:
@@ -54,6 +66,9 @@ class LawClassifier:
     topics: tuple[str, ...]  # ids of `Elsewhere`
     threshold: float  # of the probability that another law governs, from which its topic is told
     encoder: str = ""  # fingerprint of the encoder and the analyser that it was fitted with
+    examples: tuple[str, ...] = ()  # questions that other laws govern, which it learnt from
+    # what each of `LawEvidence` adds to the log-odds that another law governs, then the bias; () of none
+    evidence: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -81,7 +96,15 @@ class LawClassifier:
     def topic(self, terms: Sequence[str], meaning: Floats) -> str | None:
         """Return the topic whose law governs, None where it is the law that is loaded or not sure enough."""
         each = self.probabilities(terms, meaning)
-        return self.topics[int(each[1:].argmax())] if 1 - each[0] >= self.threshold else None
+        return self.likeliest(each) if 1 - each[0] >= self.threshold else None
+
+    def likeliest(self, probabilities: Doubles) -> str:
+        """Return the likeliest topic of some probabilities."""
+        return self.topics[int(probabilities[1:].argmax())]
+
+    def governs(self, found: LawEvidence) -> bool:
+        """Tell whether another law rather governs; each of the evidence may outweigh the others."""
+        return bool(np.dot(self.evidence, np.array([*found, 1.0])) >= 0)
 
     def save(self, path: Path) -> None:
         """Write it; weights in sixteen bits."""
@@ -94,6 +117,8 @@ class LawClassifier:
             topics=np.array("\n".join(self.topics)),
             threshold=np.array(self.threshold),
             encoder=np.array(self.encoder),
+            examples=np.array("\n".join(self.examples)),
+            evidence=self.evidence,
         )
 
     @classmethod
@@ -113,11 +138,15 @@ class LawClassifier:
                     tuple(str(read["topics"]).split("\n")),
                     float(read["threshold"]),
                     str(read["encoder"]) if "encoder" in read else "",  # none in a file of before
+                    tuple(str(read["examples"]).split("\n")) if "examples" in read else (),
+                    read["evidence"].astype(np.float32) if "evidence" in read else np.zeros(0, np.float32),
                 )
         except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
             raise BadInput(f"{path} is no classifier of governing law ({error}): fit it anew") from None
         if len(made.weights) <= len(made.features) or made.weights.shape[1] != 1 + len(made.topics):
             raise BadInput(f"{path} holds weights of {made.weights.shape}: fit it anew")
+        if len(made.evidence) not in (0, len(LawEvidence._fields) + 1):
+            raise BadInput(f"{path} holds {len(made.evidence)} weights of evidence: fit it anew")
         return made
 
 
@@ -131,12 +160,14 @@ class Topics:
         analyser: Analyser,
         classifier: LawClassifier | None = None,
         vector: Callable[[str], Floats] | None = None,
+        vectors: Callable[[Sequence[str]], Floats] | None = None,
     ) -> None:
         """Cut the phrases of every topic; one whose law is among the `codes` is left aside.
 
-        A classifier needs what makes the vectors of questions.
+        A classifier needs what makes the vector of a question, and those of its examples.
         """
         self._analyser, self._classifier, self._vector = analyser, classifier, vector
+        self._vectors = vectors
         self._topics = [topic for topic in card.elsewhere if not set(codes).intersection(topic.codes)]
         self._phrases: dict[str, list[tuple[int, _Phrase]]] = {}  # by one term: the others are not looked at
         for number, topic in enumerate(self._topics):
@@ -165,5 +196,46 @@ class Topics:
         if self._classifier is None or self._vector is None:
             return ()
         terms = self._analyser.terms(question)
-        told = self._classifier.topic(terms, self._vector(question))
-        return tuple(topic for topic in self._topics if topic.id == told)
+        return self._named(self._classifier.topic(terms, self._vector(question)))
+
+    def governing(self, question: str, nearest: float, best: float) -> tuple[Elsewhere, ...]:
+        """Return the topics of a question that another law governs, weighed with what the loaded law has.
+
+        A phrase that stands in a question which the loaded law answers well is not told; where none stands
+        and another law rather governs, the likeliest topic is.
+
+        Args:
+            question: as typed.
+            nearest: mean cosine of the five nearest annotated questions of the loaded law.
+            best: cosine of the nearest article.
+        """
+        found, by = self.find(question), self._classifier
+        if by is None or not len(by.evidence):
+            return found or self.classify(question)
+        weighed, likeliest = self.evidence(question, nearest, best)
+        if not by.governs(weighed):
+            return ()
+        return found or self._named(likeliest)
+
+    def evidence(self, question: str, nearest: float, best: float) -> tuple[LawEvidence, str]:
+        """Return what `governing` weighs, and the likeliest topic; ValueError without a classifier."""
+        if self._classifier is None or self._vector is None or self._vectors is None:
+            raise ValueError("no classifier, or nothing that makes vectors")
+        meaning = self._vector(question)
+        each = self._classifier.probabilities(self._analyser.terms(question), meaning)
+        cosines = self._examples @ meaning
+        n = min(NEAREST, len(cosines))
+        near = float(np.partition(cosines, len(cosines) - n)[-n:].mean()) if n else 0.0
+        own = min(max(float(each[0]), _LEAST), 1 - _LEAST)
+        found = LawEvidence(float(np.log(1 / own - 1)), bool(self.find(question)), near - nearest, best)
+        return found, self._classifier.likeliest(each)
+
+    @cached_property
+    def _examples(self) -> Floats:
+        """The vectors of the classifier's examples, (n_examples, dim)."""
+        if self._classifier is None or self._vectors is None or not self._classifier.examples:
+            return np.zeros((0, 0), np.float32)
+        return self._vectors(self._classifier.examples)
+
+    def _named(self, id_: str | None) -> tuple[Elsewhere, ...]:
+        return tuple(topic for topic in self._topics if topic.id == id_)

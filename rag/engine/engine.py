@@ -198,11 +198,14 @@ class Engine:
             shown, displayed = self._show(query, k, shown, ranking, lists, expansion)
             if few and not elsewhere:
                 topic = self._topic(query, terms, ranking)
-            if not (elsewhere or topic or known):
-                elsewhere = self.notices.topics.classify(text)
-            if whole and not missing:  # it was calibrated on searches of the whole corpus, by what was typed
-                typed = (ranking, lists) if query == text else retriever.search_parts([text], depth, where)[0]
-                likelihood = self.notices.likelihood(text, *typed, elsewhere=bool(elsewhere))
+            features: dict[str, float] | None = None
+            typed = (ranking, lists)
+            if whole and not missing:  # all was calibrated on searches of the whole corpus, by what was typed
+                typed = typed if query == text else retriever.search_parts([text], depth, where)[0]
+                features = self.notices.features(text, typed[1])
+            if not (topic or known or (few and elsewhere)):  # of few words a phrase is all that is asked
+                elsewhere = self.notices.governing(text, features)
+            likelihood = self.notices.likelihood(*typed, features, elsewhere=bool(elsewhere))
         return Result(
             question, "found" if shown else "nothing", tuple(shown), known, elsewhere,
             (time.perf_counter() - start) * 1000, mode, confidence=likelihood.probability,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rag.corpus.card import Elsewhere
 from rag.corpus.out_of_scope import Topics
 from rag.engine.confidence import Confidence, Signals
-from rag.engine.relevance import features
+from rag.engine.relevance import features as relevance_features
 from rag.engine.searcher import Searcher
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
@@ -57,24 +58,44 @@ class Notices:
         """Return the words of a question that were read as others."""
         return self.analyser.mended(question) if isinstance(self.analyser, TolerantAnalyser) else ()
 
+    def features(self, question: str, lists: Mapping[str, Ranking]) -> dict[str, float] | None:
+        """Return the features of a search of the whole corpus, no topic told.
+
+        None where a list is missing of those that were fused, or nothing was calibrated.
+        """
+        if self.signals is None or not {KEYWORD, MEANING} <= set(lists):
+            return None
+        return self.signals(question, lists[KEYWORD], lists[MEANING], elsewhere=False)
+
+    def governing(self, question: str, features: Mapping[str, float] | None) -> tuple[Elsewhere, ...]:
+        """Return the topics of another law, weighed with what was found; without features not weighed."""
+        if features is None:
+            return self.topics.find(question) or self.topics.classify(question)
+        return self.topics.governing(question, features["nearest"], features["meaning_top"])
+
     def likelihood(
-        self, question: str, ranking: Ranking, lists: Mapping[str, Ranking], *, elsewhere: bool
+        self,
+        ranking: Ranking,
+        lists: Mapping[str, Ranking],
+        features: Mapping[str, float] | None,
+        *,
+        elsewhere: bool,
     ) -> Likelihood:
         """Return the calibrated likelihood of an answer among the first ten of a fused ranking.
 
         Nothing is known where nothing was calibrated, or a list is missing of those that were fused.
         `elsewhere` tells whether a topic of another law was matched.
         """
-        if self.confidence is None or self.signals is None or not {KEYWORD, MEANING} <= set(lists):
+        if self.confidence is None or features is None:
             return UNKNOWN
-        found = self.signals(question, lists[KEYWORD], lists[MEANING], elsewhere=elsewhere)
+        found = {**features, "elsewhere": float(elsewhere)}
         probability = self.confidence.probability(found)
         if probability < self.confidence.threshold:
             return Likelihood(probability, doubtful=True)
         relevance = self.confidence.relevance
         if relevance is None:
             return Likelihood(probability)
-        each = relevance.probabilities(features(ranking, lists, self.confidence.odds(found)))
+        each = relevance.probabilities(relevance_features(ranking, lists, self.confidence.odds(found)))
         return Likelihood(probability, False, relevance.answer_set(each), relevance.marks(each))
 
 

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
+from rag.errors import BadInput
 from rag.screening.lexicon import CLAUSE, SENTENCE
 from rag.types import Bools, Floats, Ints
 
@@ -339,15 +341,37 @@ class Decider:
     hints: float  # lower ones, from which it is named: help is shown, without an alarm
 
 
+_used = [FILE]
+
+
+def use(path: Path) -> None:
+    """Let another file tell of danger in this process, so that it can be measured; before the first question.
+
+    Raises:
+        BadInput: it is no such file.
+    """
+    try:
+        with np.load(path) as data:
+            Classifier.read(data)
+            Trees.read(data)
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise BadInput(
+            f"{path}: {error!r}; expected what `python -m training.danger --output` writes"
+        ) from None
+    _used[:] = [path]
+    classifier.cache_clear()
+    decider.cache_clear()
+
+
 @cache
 def classifier() -> Classifier:
     """Return the classifier that ships."""
-    with np.load(FILE) as data:
+    with np.load(_used[0]) as data:
         return Classifier.read(data)
 
 
 @cache
 def decider() -> Decider:
     """Return the decider that ships."""
-    with np.load(FILE) as data:
+    with np.load(_used[0]) as data:
         return Decider(Trees.read(data), float(data["raises"]), float(data["hints"]))

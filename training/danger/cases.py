@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,8 +40,8 @@ class Example:
     language: str = "fr"
 
 
-def examples(folder: Path, written: Path, seed: int) -> list[Example]:
-    """Read the cases, and draw ordinary questions, shared out among the writers.
+def examples(folder: Path, written: Path, seed: int, halves: Collection[str] = ("dev",)) -> list[Example]:
+    """Read the cases of some halves, and draw ordinary questions, shared out among the writers.
 
     Raises:
         BadInput: a file of cases is not there, or no such file.
@@ -49,7 +49,7 @@ def examples(folder: Path, written: Path, seed: int) -> list[Example]:
     found = [
         Example(case.text, case.danger, case.is_case, FIRST, case.language)
         for case in read_cases(folder)
-        if case.half == "dev"
+        if case.half in halves
     ]
     try:
         with lzma.open(written, "rt", encoding="utf-8") as lines:

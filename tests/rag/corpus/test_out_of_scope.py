@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
-from rag.corpus.out_of_scope import WHOLE_QUESTION, LawClassifier, Topics
+from rag.corpus.out_of_scope import WHOLE_QUESTION, LawClassifier, LawEvidence, Topics
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Floats
@@ -200,3 +202,68 @@ def test_a_classifier_is_silent_for_a_law_that_is_loaded() -> None:
     assert Topics(card, (), FRENCH, classifier(), plain_vector).classify("vol") == (air,)
     assert Topics(loaded, ("Loi des airs",), FRENCH, classifier(), plain_vector).classify("vol") == ()
     assert Topics(card, (), FRENCH).classify("vol") == ()
+
+
+def weighed(**weights: float) -> Topics:
+    """Topics of air travel and taxes whose evidence has these weights; one example is near `plain_vector`."""
+    made = replace(
+        classifier(),
+        examples=("vol annulé",),
+        evidence=np.array([weights.get(name, 0.0) for name in (*LawEvidence._fields, "bias")], np.float32),
+    )
+    card = CorpusCard(
+        name="law", title="Law", language="fr", elsewhere=(TOPICS["air-travel"], TOPICS["taxes"])
+    )
+    return Topics(card, (), FRENCH, made, plain_vector, lambda texts: np.stack([*map(plain_vector, texts)]))
+
+
+def test_a_phrase_is_told_only_where_the_loaded_law_has_nothing_nearer() -> None:
+    topics, phrase = weighed(phrase=1.0, best=-2.0), TOPICS["taxes"].phrases[0]
+    assert topics.find(phrase)
+
+    assert topics.governing(phrase, 0.0, 0.4) == topics.find(phrase)
+    assert topics.governing(phrase, 0.0, 0.6) == ()
+
+
+def test_examples_of_another_law_that_are_nearer_tell_the_likeliest_topic() -> None:
+    topics = weighed(nearer=1.0, bias=-0.5)
+
+    assert [each.id for each in topics.governing("vol", 0.2, 0.0)] == ["air-travel"]
+    assert topics.governing("vol", 0.7, 0.0) == ()
+    found, likeliest = topics.evidence("vol", 0.2, 0.3)
+    assert (found.phrase, likeliest) == (False, "air-travel")
+    assert found.nearer == pytest.approx(0.8)
+    assert found.best == 0.3
+    assert 0 < found.log_odds < np.inf
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 1))
+def test_what_the_loaded_law_has_nearer_never_makes_another_law_likelier(
+    nearest: float, best: float, more: float
+) -> None:
+    topics = weighed(log_odds=1.0, nearer=1.0, best=-1.0)
+
+    assert not (
+        topics.governing("vol", nearest + more, best + more) and not topics.governing("vol", nearest, best)
+    )
+
+
+def test_without_weights_a_phrase_or_the_classifier_tells() -> None:
+    card = CorpusCard(name="law", title="Law", language="fr", elsewhere=(TOPICS["air-travel"],))
+    topics = Topics(card, (), FRENCH, classifier(), plain_vector)
+
+    assert topics.governing("vol", 1.0, 1.0) == topics.classify("vol") != ()
+    with pytest.raises(ValueError, match="no classifier"):
+        Topics(card, (), FRENCH).evidence("vol", 0.0, 0.0)
+
+
+def test_weights_of_evidence_are_kept_and_another_number_of_them_is_refused(tmp_path: Path) -> None:
+    made = replace(classifier(), examples=("vol annulé", "vol en retard"), evidence=np.ones(5, np.float32))
+    made.save(tmp_path / "law.npz")
+    read = LawClassifier.load(tmp_path / "law.npz")
+    assert read.examples == made.examples
+    np.testing.assert_array_equal(read.evidence, made.evidence)
+
+    replace(made, evidence=np.ones(3, np.float32)).save(tmp_path / "law.npz")
+    with pytest.raises(BadInput, match="3 weights of evidence"):
+        LawClassifier.load(tmp_path / "law.npz")

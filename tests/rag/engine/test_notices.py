@@ -32,7 +32,9 @@ def test_a_topic_of_another_law_and_a_typing_error_are_told() -> None:
 
 @pytest.mark.parametrize("lists", [{}, {"dense": Ranking.of([("a", 1.0)])}])
 def test_nothing_is_calibrated_for_a_list_that_is_missing(lists: dict[str, Ranking]) -> None:
-    assert NOTICES.likelihood("arbre", EMPTY, lists, elsewhere=False) == UNKNOWN
+    features = NOTICES.features("arbre", lists)
+    assert features is None
+    assert NOTICES.likelihood(EMPTY, lists, features, elsewhere=False) == UNKNOWN
     sure = replace(NOTICES, confidence=MODEL)
-    assert sure.likelihood("arbre", EMPTY, lists, elsewhere=False) == UNKNOWN
+    assert sure.likelihood(EMPTY, lists, features, elsewhere=False) == UNKNOWN
     assert not UNKNOWN.doubtful

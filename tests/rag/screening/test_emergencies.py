@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rag.corpus.card import Contact, CorpusCard
-from rag.screening import danger
+from rag.screening import danger, danger_classifier
 from rag.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.screening.lexicon import Lexicon
 from rag.text.patterns import data
@@ -230,3 +231,29 @@ def test_a_text_made_of_words_of_danger_is_read_by_steps_and_not_by_all_combinat
     """Each group of a rule has a hundred matches, far apart: their product is millions."""
     text = " ".join(["hlm"] * 80 + ["veut"] * 80 + ["virer"] * 60 + ["chose"] * 13 + ["m"] * 200)
     assert isinstance(danger.classes(text), dict)
+
+
+def test_another_classifier_than_the_one_that_ships_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    lines = (screening.FOLDER / "suicide.jsonl").read_text(encoding="utf-8").splitlines()[:1]
+    for name in (*danger.CLASSES, screening.ORDINARY):
+        (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with np.load(danger_classifier.FILE) as shipped:
+        arrays = dict(shipped)
+    np.savez(tmp_path / "deaf.npz", **{**arrays, "raises": np.array(99.0), "hints": np.array(99.0)})
+    (tmp_path / "none.npz").write_bytes(b"PK")
+    try:
+        assert screening.main(["--cases", str(folder), "--classifier", str(tmp_path / "deaf.npz")]) == 0
+        assert danger_classifier.decider().raises == 99
+        assert "suicide" in capsys.readouterr().out
+        assert screening.main(["--classifier", str(tmp_path / "none.npz")]) == 2
+        assert "expected what `python -m training.danger --output` writes" in capsys.readouterr().err
+        assert danger_classifier.decider().raises == 99  # what cannot be read changes nothing
+    finally:
+        danger_classifier.use(danger_classifier.FILE)
+        danger.classes.cache_clear()
+        danger.log_odds.cache_clear()
+    assert danger_classifier.decider().raises < 9

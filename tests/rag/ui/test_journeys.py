@@ -179,6 +179,7 @@ def test_who_adds_an_article_stays_in_place(browser: Browser, fake: Server) -> N
         around = card.locator("details.pd-around")
         around.locator("summary").click()
         link = around.locator("a.pd-add").first
+        link.scroll_into_view_if_needed()  # a click would
         top = (link.bounding_box() or {})["y"]
         link.click()
         added = around.locator("[data-added]:focus")
