@@ -16,7 +16,7 @@ from rag.engine.engine import Engine
 from rag.engine.receipt import Receipt, receipt
 from rag.engine.result import MAX_CHARS, Explanation, Level, Mode, Result, Status, shorten
 from rag.graph.references.reference import Role
-from rag.screening.decision import Decision, DecisionReason, screen_question
+from rag.screening.decision import Decision, DecisionReason, screen_question, steps_in_time
 from rag.screening.dialogue import clarify
 from rag.screening.emergencies import help_for
 from rag.screening.language import question_language
@@ -406,8 +406,7 @@ def _screened(asked: Asked, engine: Engine, language: str) -> Iterator[Notice]:
     """Yield time limits, and that another language, country or law was meant."""
     decision, card = asked.decision, engine.card
     if decision.limits and decision.reason is not DecisionReason.OTHER_COUNTRY:
-        dangers = {limit.danger for limit in decision.limits}
-        steps = [step for step in card.steps if not dangers.isdisjoint(step.dangers)]
+        steps = steps_in_time(decision, card)
         texts = [_in(step.text, language) for step in steps]
         text = " ".join(("A time limit may be running: ask for help today, and keep the letter.", *texts))
         people = _people(help_for(decision.limits, card)[:_PEOPLE_OF_LIMIT], language)

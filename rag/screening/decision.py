@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
-from rag.corpus.card import Contact, CorpusCard
+from rag.corpus.card import Contact, CorpusCard, Step
 from rag.engine.result import Result
 from rag.screening.emergencies import Emergency, help_for, situations
 from rag.screening.jurisdiction import other_country
@@ -37,7 +37,7 @@ class Decision:
     reason: DecisionReason | None = None  # why no model is asked; None: it may be
     country: str | None = None  # whose law is asked for instead, ISO 3166-1 alpha-2
     urgent: tuple[Emergency, ...] = ()
-    limits: tuple[Emergency, ...] = ()  # time limits that may be running
+    limits: tuple[Emergency, ...] = ()  # time limits that may be running, the likeliest first
     language: str | None = None  # that the question seems to be in, ISO 639-1; None: in none that is known
     contacts: tuple[Contact, ...] = ()  # whom to call, shown before anything else; () unless urgent
     personal: tuple[PersonalDataSpan, ...] = ()  # to be agreed to, or taken out with `personal.redact`
@@ -76,11 +76,19 @@ def screen_danger(question: str, card: CorpusCard) -> Decision:
     return replace(_danger(question, card), reason=reason, country=country)
 
 
+def steps_in_time(decision: Decision, card: CorpusCard) -> list[Step]:
+    """Return the steps of a card for the time limits that may be running, those of the likeliest first."""
+    dangers = [limit.danger for limit in decision.limits]
+    steps = [step for step in card.steps if not set(dangers).isdisjoint(step.dangers)]
+    return sorted(steps, key=lambda step: dangers[0] not in step.dangers)
+
+
 def _danger(question: str, card: CorpusCard) -> Decision:
     """Return what a question tells of danger and of time limits, and who helps."""
     found = situations(question)
     urgent = tuple(each for each in found if not each.is_limit)
-    limits = tuple(each for each in found if each.is_limit and each.now)
+    running = (each for each in found if each.is_limit and each.now)
+    limits = tuple(sorted(running, key=lambda each: not each.likeliest))
     spoken = None
     if (urgent or limits) and question_languages(question):
         spoken = question_language(question, card.language)

@@ -38,7 +38,7 @@ class Emergency:
 
     danger: Danger
     now: bool  # somebody seems to be in it; False: the question only names the subject
-    likeliest: bool = False  # of several that somebody seems to be in: its number comes first
+    likeliest: bool = False  # of several dangers, or time limits, that seem to be: it comes first
 
     @property
     def is_limit(self) -> bool:
@@ -63,16 +63,21 @@ def situations(question: str) -> tuple[Emergency, ...]:
     subject, by patterns too, where negation, past and hypothesis are not told apart.
     """
     text, meant = plain(question), meaning.classes(question)
-    raised = [each for each, now in meant.items() if now and each not in meaning.LIMITS]
-    likeliest = meaning.likeliest(question, raised) if len(raised) > 1 else None
-    likeliest = Danger.VIOLENCE if likeliest == _OF_THREAT else likeliest
+    raised = [each for each, now in meant.items() if now]
+    limits = [each for each in raised if each in meaning.LIMITS]
+    first = {
+        meaning.likeliest(question, kind)
+        for kind in ([each for each in raised if each not in limits], limits)
+        if len(kind) > 1
+    }
+    likeliest = {Danger.VIOLENCE if each == _OF_THREAT else each for each in first}
     found = []
     for each, patterns in _patterns().items():
         of_threat = each is Danger.VIOLENCE and _OF_THREAT in meant
         now = meant.get(each, False) or (of_threat and meant[_OF_THREAT])
         now = now or patterns["now"].search(text) is not None
         if now or each in meant or of_threat or patterns["named"].search(text):
-            found.append(Emergency(each, now, likeliest=now and each == likeliest))
+            found.append(Emergency(each, now, likeliest=now and each in likeliest))
     return tuple(found)
 
 

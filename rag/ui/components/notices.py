@@ -13,7 +13,7 @@ import streamlit as st
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Step
 from rag.engine.result import MAX_CHARS, Result
 from rag.errors import BadSetting, DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
-from rag.screening.decision import Decision, DecisionReason
+from rag.screening.decision import Decision, DecisionReason, steps_in_time
 from rag.screening.emergencies import Danger, call_line, help_for
 from rag.screening.language import question_language
 from rag.screening.lay_terms import FRENCH, french_terms
@@ -360,7 +360,7 @@ def draw_limits(decision: Decision, t: Interface, card: CorpusCard, articles: Ma
     if not _tells_limit(decision):
         return
     t, spoken = _in_language_of(decision, t)
-    steps = _steps_of({limit.danger for limit in decision.limits}, card)
+    steps = steps_in_time(decision, card)
     first, *later = _steps_html(steps, t, card, articles, links=2) or [Html()]
     body = [first, tag("p", t(_KEEP))]
     people = help_for(decision.limits, card)[:_PEOPLE_OF_LIMIT]

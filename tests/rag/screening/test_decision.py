@@ -9,7 +9,8 @@ from indexes.corpus.questions import read_questions
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.engine import Engine
 from rag.engine.result import Result
-from rag.screening.decision import Decision, DecisionReason, not_law, screen_question
+from rag.screening.decision import Decision, DecisionReason, not_law, screen_question, steps_in_time
+from rag.screening.emergencies import Danger
 from rag.screening.personal_data import PersonalDataKind
 from rag.types import Article, KnownItem, Shown, Why
 from training import before as measure
@@ -122,3 +123,21 @@ def test_questions_of_citizens_are_not_taken_for_others(engine: Engine, data: Pa
     reasons = [screen_question(q, engine.ask(q), engine.card).reason for q in questions]
     assert len(reasons) == 70
     assert not {DecisionReason.NOT_LAW, DecisionReason.OTHER_COUNTRY} & set(reasons)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("my hearing is before Friday and I have no lawyer", Danger.DEADLINE),
+        ("On m'a licencié lundi et j'ai reçu un commandement de quitter les lieux", Danger.EVICTION),
+    ],
+)
+def test_of_several_time_limits_the_likeliest_is_told_first(question: str, first: Danger) -> None:
+    card = indexes.open("builtin").card
+    decision = screen_question(question, Result(question, "found"), card)
+    assert len(decision.limits) > 1
+    assert decision.limits[0].danger is first
+    steps = steps_in_time(decision, card)
+    assert first in steps[0].dangers
+    told = {s.id for s in card.steps for each in decision.limits if each.danger in s.dangers}
+    assert {step.id for step in steps} == told
