@@ -3,8 +3,8 @@
 Fitted to questions that laws govern which are not loaded (`questions_elsewhere.jsonl`, by topic of the card)
 and to the annotated questions of the index. The dev half of `questions_governing_law.jsonl`, with that of the
 everyday questions, chooses the threshold, by which at most 1 in 50 of those that the loaded law
-answers is told to be another's, and what classifier, phrases, the nearest questions and the nearest article
-are worth together; the test half is asked once, and beside it what four others wrote who had seen neither
+answers is told to be another's, and what classifier, phrases, the nearest questions of the bank and the
+nearest article are worth together. Beside the test half is asked what four others wrote who had seen neither
 bank nor phrases (`questions_governing_law_written.jsonl.gz`).
 """
 
@@ -54,8 +54,10 @@ RIDGES = (0.1,)
 ALLOWED = 0.02  # of the dev questions that the loaded law answers
 ITERATIONS = 120
 LEAST = 2  # questions of the bank that a feature stands in
-LOOSE = 0.3  # inverse strength of the ridge on the weights of the evidence
-CIVIL = 0.3  # what a question on the Code civil weighs there
+INVERSE_RIDGE = 0.3  # of the weights of the evidence
+BESIDE = 0.3  # what a question weighs there that sets no threshold
+UNANSWERABLE = FOLDER / "questions_unanswerable_dev.jsonl"
+OTHER_LAW = "other_french_law"  # its category of those that other laws govern
 FOLDS, REPEATS, SEED = 10, 5, 0  # in which the evidence of the dev half is held out, for its threshold
 
 
@@ -131,6 +133,12 @@ def _maximise(matrix: sp.csr_array, classes: Ints, n_classes: int, ridge: float)
     return np.asarray(found.x.reshape(-1, n_classes), np.float32)
 
 
+def _topics(engine: Engine, classifier: LawClassifier | None) -> Topics:
+    made = dense(engine)
+    vectors = made.encoder.encode_questions
+    return Topics(engine.card, engine.facets().codes, engine.analyser, classifier, made.vector, vectors)
+
+
 def weigh(
     classifier: LawClassifier,
     engine: Engine,
@@ -147,10 +155,10 @@ def weigh(
         engine: that is asked.
         governed: dev questions that another law governs.
         answered: dev questions that the loaded law answers.
-        beside: others that it answers; they are learnt from and set no threshold.
+        beside: others that no other law governs; they are learnt from and set no threshold.
 
     Raises:
-        BadInput: the index has no BM25 or nothing was calibrated for it.
+        BadInput: the index has no BM25.
         MissingExtra: scikit-learn is not installed.
     """
     try:
@@ -158,45 +166,52 @@ def weigh(
         from sklearn.model_selection import RepeatedStratifiedKFold
     except ImportError as error:
         raise MissingExtra(f"governing law needs scikit-learn: run {install_hint('models')}") from error
-    made = dense(engine)
-    topics = Topics(
-        engine.card, engine.facets().codes, engine.analyser, classifier, made.vector,
-        made.encoder.encode_questions,
-    )  # fmt: skip
+    topics = _topics(engine, classifier)
     hybrid = engine.searcher.retriever("hybrid", engine.searcher.expansion("hybrid"))
     rows: list[LawEvidence] = []
     for question in (*governed, *answered, *beside):
         [(_, lists)] = hybrid.search_parts([question], DEPTH)
         found = engine.notices.features(question, lists)
         if found is None:
-            raise BadInput("the evidence of governing law needs a BM25, an encoder and a calibrated index")
-        rows.append(topics.evidence(question, found["nearest"], found["meaning_top"])[0])
+            raise BadInput("the evidence needs a BM25 and an encoder: give an index that has both")
+        rows.append(topics.evidence(question, found["meaning_top"])[0])
     matrix = np.array(rows, np.float64)
     dev = len(governed) + len(answered)
     labels = np.arange(len(matrix)) < len(governed)
-    weights = np.where(np.arange(len(matrix)) < dev, 1.0, CIVIL)
+    weights = np.where(np.arange(len(matrix)) < dev, 1.0, BESIDE)
     mean, scale = matrix[:dev].mean(0), matrix[:dev].std(0)
     matrix = (matrix - mean) / scale
     held = np.zeros(dev)
     folds = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS, random_state=SEED)
     for learnt, out in folds.split(matrix[:dev], labels[:dev]):
         rest = np.concatenate([learnt, np.arange(dev, len(matrix))])
-        fitted = LogisticRegression(C=LOOSE).fit(matrix[rest], labels[rest], sample_weight=weights[rest])
+        fitted = LogisticRegression(C=INVERSE_RIDGE).fit(
+            matrix[rest], labels[rest], sample_weight=weights[rest]
+        )
         held[out] += fitted.decision_function(matrix[out]) / REPEATS
     told = np.sort(held[len(governed) :])[::-1]
     threshold = float(np.nextafter(told[int(ALLOWED * len(told))], np.inf))
-    fitted = LogisticRegression(C=LOOSE).fit(matrix, labels, sample_weight=weights)
+    fitted = LogisticRegression(C=INVERSE_RIDGE).fit(matrix, labels, sample_weight=weights)
     own = fitted.coef_[0] / scale
     bias = float(fitted.intercept_[0]) - float(own @ mean) - threshold
     return replace(classifier, evidence=np.array([*own, bias], np.float32))
+
+
+MEASURED_KINDS = (
+    ("elsewhere", "another law governs"),
+    ("answer", "the loaded law answers"),
+    ("nothing", "no law answers"),
+)
 
 
 def measure(questions: Sequence[EverydayQuestion], engine: Engine, topics: Topics) -> dict[str, Any]:
     """Count where another law is told: of what it governs, and of what the loaded law answers."""
     engine.notices = replace(engine.notices, topics=topics)
     counts = {}
-    for kind, what in (("elsewhere", "another law governs"), ("answer", "the loaded law answers")):
+    for kind, what in MEASURED_KINDS:
         asked = [each.question for each in questions if each.kind == kind]
+        if not asked:
+            continue
         told = sum(bool(engine.ask(each).elsewhere) for each in asked)
         share = wilson(told, len(asked))
         counts[what] = {"told": told, "of": len(asked)} | {
@@ -272,6 +287,9 @@ def _run(output: Path) -> dict[str, Any]:
     civil = read_questions(FOLDER / "questions_test.jsonl", corpus.articles)
     answered = [each.question for each in dev if each.kind == "answer"]
     beside = [each.text for each in civil if each.split == "dev" and each.article_ids]
+    unanswerable = read_questions(UNANSWERABLE, corpus.articles)
+    lawless = [each.text for each in unanswerable if each.category != OTHER_LAW]
+    beside += [*lawless, *(each.question for each in dev if each.kind == "nothing")]
     governed = [each.question for each in dev if each.kind == "elsewhere"]
     fingerprint = encoder_fingerprint(read_manifest(*locate("builtin")))
     bank, every = read_bank(), [*answered, *(each.text for each in civil if each.split == "dev")]
@@ -280,15 +298,20 @@ def _run(output: Path) -> dict[str, Any]:
     classifier = replace(classifier, encoder=fingerprint, examples=examples)
     classifier = weigh(classifier, engine, governed, answered, beside)
     topics = {
-        "before": Topics(engine.card, engine.facets().codes, engine.analyser),
-        "now": Topics(
-            engine.card, engine.facets().codes, engine.analyser, classifier, dense(engine).vector,
-            dense(engine).encoder.encode_questions,
+        "phrases": _topics(engine, None),
+        "phrases, else the classifier": _topics(
+            engine, replace(classifier, evidence=classifier.evidence[:0])
         ),
-    }  # fmt: skip
+        "weighed": _topics(engine, classifier),
+    }
     own = {each.id for each in everyday.read(MEASURED)}
     halves = {"dev": dev, "test": test, "test, of these 200": [each for each in test if each.id in own]}
     halves["written later"] = list(everyday.read(WRITTEN))
+    halves["dev, no question of this law"] = [
+        EverydayQuestion(each.id, each.text, frozenset(), frozenset(), each.category or "", "dev", "nothing")
+        for each in unanswerable
+        if each.category != OTHER_LAW
+    ]
     output.mkdir(parents=True, exist_ok=True)
     classifier.save(output / FILE)
     found = {

@@ -71,8 +71,18 @@ class SearchRequest(BaseModel):
         default="en", pattern="^[a-z]{2}$", description="Of what the corpus says in several languages."
     )
     receipt: bool = Field(
-        default=False, description="Add what `python -m indexes verify` makes the same ranking from again."
+        default=False,
+        strict=True,
+        description="Add what `python -m indexes verify` makes the same ranking from again.",
     )
+
+    @field_validator("k", mode="before")
+    @classmethod
+    def _number(cls, came: object) -> object:
+        """Refuse what pydantic would read as a number, and the schema does not allow."""
+        if isinstance(came, bool | str):
+            raise ValueError("expected a whole number such as 10")
+        return came
 
     @field_validator("day", mode="before")
     @classmethod

@@ -19,7 +19,7 @@ from rag.errors import BadInput
 from rag.text import Analyser
 from rag.types import Doubles, Floats
 
-_LEAST = 1e-6  # probability: the odds stay finite
+_SMALLEST = 1e-6  # probability: the odds stay finite
 WHOLE_QUESTION = "="  # before a phrase: it must be all that the question says, not only stand in it
 
 
@@ -34,6 +34,7 @@ class _Phrase:
 
 MEANING = 3.0  # weight of a question's vector beside its terms
 NEAREST = 5  # examples that a question is compared with
+UNLIKE = 0.35  # their mean cosine below which a question without a phrase is of no topic
 
 
 class LawEvidence(NamedTuple):
@@ -41,8 +42,8 @@ class LawEvidence(NamedTuple):
 
     log_odds: float  # by `LawClassifier.probabilities`
     phrase: bool  # of a topic stands in it
-    nearer: float  # mean cosine of the nearest examples of other laws, less that of annotated questions
-    best: float  # cosine of the nearest article
+    examples: float  # mean cosine of the nearest questions that other laws govern
+    article: float  # cosine of the nearest article
 
 
 def ngrams(terms: Sequence[str]) -> frozenset[str]:
@@ -138,7 +139,7 @@ class LawClassifier:
                     tuple(str(read["topics"]).split("\n")),
                     float(read["threshold"]),
                     str(read["encoder"]) if "encoder" in read else "",  # none in a file of before
-                    tuple(str(read["examples"]).split("\n")) if "examples" in read else (),
+                    tuple(filter(None, str(read["examples"]).split("\n"))) if "examples" in read else (),
                     read["evidence"].astype(np.float32) if "evidence" in read else np.zeros(0, np.float32),
                 )
         except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
@@ -147,6 +148,8 @@ class LawClassifier:
             raise BadInput(f"{path} holds weights of {made.weights.shape}: fit it anew")
         if len(made.evidence) not in (0, len(LawEvidence._fields) + 1):
             raise BadInput(f"{path} holds {len(made.evidence)} weights of evidence: fit it anew")
+        if len(made.evidence) and not made.examples:
+            raise BadInput(f"{path} holds weights of evidence and no examples: fit it anew")
         return made
 
 
@@ -198,43 +201,45 @@ class Topics:
         terms = self._analyser.terms(question)
         return self._named(self._classifier.topic(terms, self._vector(question)))
 
-    def governing(self, question: str, nearest: float, best: float) -> tuple[Elsewhere, ...]:
+    def governing(self, question: str, article: float) -> tuple[Elsewhere, ...]:
         """Return the topics of a question that another law governs, weighed with what the loaded law has.
 
         A phrase that stands in a question which the loaded law answers well is not told; where none stands
-        and another law rather governs, the likeliest topic is.
+        and another law rather governs, the likeliest topic is. Of what is like no example nothing is told.
 
         Args:
             question: as typed.
-            nearest: mean cosine of the five nearest annotated questions of the loaded law.
-            best: cosine of the nearest article.
+            article: cosine of the nearest article; 0 where none is near, or nothing is known of the question.
         """
         found, by = self.find(question), self._classifier
-        if by is None or not len(by.evidence):
+        if by is None or not len(by.evidence) or self._vector is None or self._vectors is None:
             return found or self.classify(question)
-        weighed, likeliest = self.evidence(question, nearest, best)
+        weighed, likeliest = self.evidence(question, article)
+        if not found and (article <= 0 or weighed.examples < UNLIKE):
+            return ()
         if not by.governs(weighed):
             return ()
         return found or self._named(likeliest)
 
-    def evidence(self, question: str, nearest: float, best: float) -> tuple[LawEvidence, str]:
+    def evidence(self, question: str, article: float) -> tuple[LawEvidence, str]:
         """Return what `governing` weighs, and the likeliest topic; ValueError without a classifier."""
-        if self._classifier is None or self._vector is None or self._vectors is None:
+        if self._classifier is None or self._vector is None:
             raise ValueError("no classifier, or nothing that makes vectors")
         meaning = self._vector(question)
         each = self._classifier.probabilities(self._analyser.terms(question), meaning)
-        cosines = self._examples @ meaning
+        # a matrix product rounds a row by where it stands, and the answer hangs on a threshold
+        cosines = np.vecdot(self._examples, meaning)
         n = min(NEAREST, len(cosines))
         near = float(np.partition(cosines, len(cosines) - n)[-n:].mean()) if n else 0.0
-        own = min(max(float(each[0]), _LEAST), 1 - _LEAST)
-        found = LawEvidence(float(np.log(1 / own - 1)), bool(self.find(question)), near - nearest, best)
+        own = min(max(float(each[0]), _SMALLEST), 1 - _SMALLEST)
+        found = LawEvidence(float(np.log(1 / own - 1)), bool(self.find(question)), near, article)
         return found, self._classifier.likeliest(each)
 
     @cached_property
     def _examples(self) -> Floats:
         """The vectors of the classifier's examples, (n_examples, dim)."""
-        if self._classifier is None or self._vectors is None or not self._classifier.examples:
-            return np.zeros((0, 0), np.float32)
+        if self._classifier is None or self._vectors is None:
+            raise ValueError("no classifier, or nothing that makes vectors")
         return self._vectors(self._classifier.examples)
 
     def _named(self, id_: str | None) -> tuple[Elsewhere, ...]:

@@ -71,7 +71,7 @@ class Notices:
         """Return the topics of another law, weighed with what was found; without features not weighed."""
         if features is None:
             return self.topics.find(question) or self.topics.classify(question)
-        return self.topics.governing(question, features["nearest"], features["meaning_top"])
+        return self.topics.governing(question, features["meaning_top"])
 
     def likelihood(
         self,

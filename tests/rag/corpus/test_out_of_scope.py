@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+import indexes
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.corpus.out_of_scope import WHOLE_QUESTION, LawClassifier, LawEvidence, Topics
 from rag.errors import BadInput
@@ -182,6 +182,7 @@ def test_a_classifier_is_kept_as_it_is(tmp_path: Path) -> None:
     read = LawClassifier.load(tmp_path / "law.npz")
 
     assert (read.features, read.topics, read.threshold) == (made.features, made.topics, made.threshold)
+    assert read.examples == ()
     assert read.encoder == made.encoder == "f1"
     for mine, other in ((read.weights, made.weights), (read.rarity, made.rarity), (read.bias, made.bias)):
         np.testing.assert_array_equal(mine, other)
@@ -204,7 +205,7 @@ def test_a_classifier_is_silent_for_a_law_that_is_loaded() -> None:
     assert Topics(card, (), FRENCH).classify("vol") == ()
 
 
-def weighed(**weights: float) -> Topics:
+def weighed(vector: Callable[[str], Floats] = plain_vector, **weights: float) -> Topics:
     """Topics of air travel and taxes whose evidence has these weights; one example is near `plain_vector`."""
     made = replace(
         classifier(),
@@ -214,50 +215,68 @@ def weighed(**weights: float) -> Topics:
     card = CorpusCard(
         name="law", title="Law", language="fr", elsewhere=(TOPICS["air-travel"], TOPICS["taxes"])
     )
-    return Topics(card, (), FRENCH, made, plain_vector, lambda texts: np.stack([*map(plain_vector, texts)]))
+    return Topics(card, (), FRENCH, made, vector, lambda texts: np.stack([*map(plain_vector, texts)]))
 
 
 def test_a_phrase_is_told_only_where_the_loaded_law_has_nothing_nearer() -> None:
-    topics, phrase = weighed(phrase=1.0, best=-2.0), TOPICS["taxes"].phrases[0]
+    topics, phrase = weighed(phrase=1.0, article=-2.0), TOPICS["taxes"].phrases[0]
     assert topics.find(phrase)
 
-    assert topics.governing(phrase, 0.0, 0.4) == topics.find(phrase)
-    assert topics.governing(phrase, 0.0, 0.6) == ()
+    assert topics.governing(phrase, 0.4) == topics.find(phrase)
+    assert topics.governing(phrase, 0.6) == ()
 
 
-def test_examples_of_another_law_that_are_nearer_tell_the_likeliest_topic() -> None:
-    topics = weighed(nearer=1.0, bias=-0.5)
+def test_examples_of_another_law_tell_the_likeliest_topic() -> None:
+    topics = weighed(examples=1.0, article=-2.0)
 
-    assert [each.id for each in topics.governing("vol", 0.2, 0.0)] == ["air-travel"]
-    assert topics.governing("vol", 0.7, 0.0) == ()
-    found, likeliest = topics.evidence("vol", 0.2, 0.3)
+    assert [each.id for each in topics.governing("vol", 0.4)] == ["air-travel"]
+    assert topics.governing("vol", 0.6) == ()
+    found, likeliest = topics.evidence("vol", 0.3)
     assert (found.phrase, likeliest) == (False, "air-travel")
-    assert found.nearer == pytest.approx(0.8)
-    assert found.best == 0.3
+    assert found.examples == pytest.approx(1.0)
+    assert found.article == 0.3
     assert 0 < found.log_odds < np.inf
 
 
-@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 1))
-def test_what_the_loaded_law_has_nearer_never_makes_another_law_likelier(
-    nearest: float, best: float, more: float
-) -> None:
-    topics = weighed(log_odds=1.0, nearer=1.0, best=-1.0)
+def test_of_what_is_like_no_example_and_near_no_article_nothing_is_told() -> None:
+    topics, phrase = weighed(bias=9.0), TOPICS["taxes"].phrases[0]
+    assert topics.governing("vol", 0.1)
+    assert topics.governing("vol", 0.0) == ()  # nothing was found
+    unlike = weighed(bias=9.0, vector=lambda _: np.array([0.0, 1.0], np.float32))
+    assert unlike.governing("vol", 0.1) == ()
+    assert unlike.governing(phrase, 0.1) == unlike.find(phrase) != ()
 
-    assert not (
-        topics.governing("vol", nearest + more, best + more) and not topics.governing("vol", nearest, best)
-    )
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "zzzz", "wmmm qqq", "asdfgh qwerty", "我想知道我的租约什么时候到期",
+        "квартирант не платит за квартиру",
+        "what is the meaning of life for you and me", "mon chat vomit depuis hier",
+    ],
+)  # fmt: skip
+def test_what_is_no_question_of_any_law_in_its_language_is_told_no_other(question: str) -> None:
+    assert indexes.open("builtin").ask(question).elsewhere == ()
+
+
+def test_the_weights_that_ship_mean_what_they_should() -> None:
+    shipped = LawClassifier.load(BUILTIN / "governing_law.npz")
+    weights = dict(zip(LawEvidence._fields, shipped.evidence.tolist(), strict=False))
+
+    assert min(weights["log_odds"], weights["phrase"], weights["examples"]) > 0 > weights["article"]
+    assert len(shipped.examples) == (BUILTIN / "questions_elsewhere.jsonl").read_bytes().count(b"\n")
 
 
 def test_without_weights_a_phrase_or_the_classifier_tells() -> None:
     card = CorpusCard(name="law", title="Law", language="fr", elsewhere=(TOPICS["air-travel"],))
     topics = Topics(card, (), FRENCH, classifier(), plain_vector)
 
-    assert topics.governing("vol", 1.0, 1.0) == topics.classify("vol") != ()
+    assert topics.governing("vol", 1.0) == topics.classify("vol") != ()
     with pytest.raises(ValueError, match="no classifier"):
-        Topics(card, (), FRENCH).evidence("vol", 0.0, 0.0)
+        Topics(card, (), FRENCH).evidence("vol", 0.0)
 
 
-def test_weights_of_evidence_are_kept_and_another_number_of_them_is_refused(tmp_path: Path) -> None:
+def test_weights_of_evidence_are_kept_and_others_are_refused(tmp_path: Path) -> None:
     made = replace(classifier(), examples=("vol annulé", "vol en retard"), evidence=np.ones(5, np.float32))
     made.save(tmp_path / "law.npz")
     read = LawClassifier.load(tmp_path / "law.npz")
@@ -266,4 +285,7 @@ def test_weights_of_evidence_are_kept_and_another_number_of_them_is_refused(tmp_
 
     replace(made, evidence=np.ones(3, np.float32)).save(tmp_path / "law.npz")
     with pytest.raises(BadInput, match="3 weights of evidence"):
+        LawClassifier.load(tmp_path / "law.npz")
+    replace(made, examples=()).save(tmp_path / "law.npz")
+    with pytest.raises(BadInput, match="no examples"):
         LawClassifier.load(tmp_path / "law.npz")
