@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -170,7 +171,7 @@ class Topics:
         A classifier needs what makes the vector of a question, and those of its examples.
         """
         self._analyser, self._classifier, self._vector = analyser, classifier, vector
-        self._vectors = vectors
+        self._vectors, self._encoding = vectors, threading.Lock()
         self._topics = [topic for topic in card.elsewhere if not set(codes).intersection(topic.codes)]
         self._phrases: dict[str, list[tuple[int, _Phrase]]] = {}  # by one term: the others are not looked at
         for number, topic in enumerate(self._topics):
@@ -228,7 +229,9 @@ class Topics:
         meaning = self._vector(question)
         each = self._classifier.probabilities(self._analyser.terms(question), meaning)
         # a matrix product rounds a row by where it stands, and the answer hangs on a threshold
-        cosines = np.vecdot(self._examples, meaning)
+        with self._encoding:  # ten who asked first would each encode them all
+            examples = self._examples
+        cosines = np.vecdot(examples, meaning)
         n = min(NEAREST, len(cosines))
         near = float(np.partition(cosines, len(cosines) - n)[-n:].mean()) if n else 0.0
         own = min(max(float(each[0]), _SMALLEST), 1 - _SMALLEST)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -236,6 +238,23 @@ def test_examples_of_another_law_tell_the_likeliest_topic() -> None:
     assert found.examples == pytest.approx(1.0)
     assert found.article == 0.3
     assert 0 < found.log_odds < np.inf
+
+
+def test_who_asks_first_together_have_the_examples_encoded_once() -> None:
+    encoded: list[int] = []
+
+    def slowly(texts: Sequence[str]) -> Floats:
+        encoded.append(len(texts))
+        time.sleep(0.05)
+        return np.stack([*map(plain_vector, texts)])
+
+    topics = weighed(examples=1.0)
+    topics._vectors = slowly
+    with ThreadPoolExecutor(8) as pool:
+        told = [*pool.map(lambda _: topics.governing("vol", 0.4), range(8))]
+
+    assert encoded == [1]
+    assert {each.id for found in told for each in found} == {"air-travel"}
 
 
 def test_of_what_is_like_no_example_and_near_no_article_nothing_is_told() -> None:
