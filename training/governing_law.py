@@ -38,7 +38,6 @@ from rag.corpus.out_of_scope import MEANING, LawClassifier, LawEvidence, Topics,
 from rag.engine.engine import Engine
 from rag.errors import BadInput, MissingExtra, PandectError, install_hint
 from rag.retrieval.dense import Dense
-from rag.retrieval.hybrid import DEPTH
 from rag.types import Doubles, Floats, Ints
 from training import everyday
 from training.eval.report import commit
@@ -158,7 +157,6 @@ def weigh(
         beside: others that no other law governs; they are learnt from and set no threshold.
 
     Raises:
-        BadInput: the index has no BM25.
         MissingExtra: scikit-learn is not installed.
     """
     try:
@@ -166,15 +164,11 @@ def weigh(
         from sklearn.model_selection import RepeatedStratifiedKFold
     except ImportError as error:
         raise MissingExtra(f"governing law needs scikit-learn: run {install_hint('models')}") from error
-    topics = _topics(engine, classifier)
-    hybrid = engine.searcher.retriever("hybrid", engine.searcher.expansion("hybrid"))
-    rows: list[LawEvidence] = []
-    for question in (*governed, *answered, *beside):
-        [(_, lists)] = hybrid.search_parts([question], DEPTH)
-        found = engine.notices.features(question, lists)
-        if found is None:
-            raise BadInput("the evidence needs a BM25 and an encoder: give an index that has both")
-        rows.append(topics.evidence(question, found["meaning_top"])[0])
+    topics, asked = _topics(engine, classifier), [*governed, *answered, *beside]
+    rows = [
+        topics.evidence(question, float(near.scores.max(initial=0.0)), phrase=bool(topics.find(question)))[0]
+        for question, near in zip(asked, dense(engine).search(asked, 1), strict=True)
+    ]
     matrix = np.array(rows, np.float64)
     dev = len(governed) + len(answered)
     labels = np.arange(len(matrix)) < len(governed)

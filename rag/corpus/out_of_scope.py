@@ -215,14 +215,14 @@ class Topics:
         found, by = self.find(question), self._classifier
         if by is None or not len(by.evidence) or self._vector is None or self._vectors is None:
             return found or self.classify(question)
-        weighed, likeliest = self.evidence(question, article)
+        weighed, likeliest = self.evidence(question, article, phrase=bool(found))
         if not found and (article <= 0 or weighed.examples < UNLIKE):
             return ()
         if not by.governs(weighed):
             return ()
         return found or self._named(likeliest)
 
-    def evidence(self, question: str, article: float) -> tuple[LawEvidence, str]:
+    def evidence(self, question: str, article: float, *, phrase: bool) -> tuple[LawEvidence, str]:
         """Return what `governing` weighs, and the likeliest topic; ValueError without a classifier."""
         if self._classifier is None or self._vector is None:
             raise ValueError("no classifier, or nothing that makes vectors")
@@ -235,7 +235,7 @@ class Topics:
         n = min(NEAREST, len(cosines))
         near = float(np.partition(cosines, len(cosines) - n)[-n:].mean()) if n else 0.0
         own = min(max(float(each[0]), _SMALLEST), 1 - _SMALLEST)
-        found = LawEvidence(float(np.log(1 / own - 1)), bool(self.find(question)), near, article)
+        found = LawEvidence(float(np.log(1 / own - 1)), phrase, near, article)
         return found, self._classifier.likeliest(each)
 
     @cached_property

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from lzma import LZMAError
 from pathlib import Path
 from typing import TypeAlias
 from zipfile import BadZipFile
@@ -353,8 +354,8 @@ def use(path: Path) -> None:
     try:
         with np.load(path) as data:
             Classifier.read(data)
-            Trees.read(data)
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
+            _decider(data)
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, LZMAError) as error:
         raise BadInput(
             f"{path}: {error!r}; expected what `python -m training.danger --output` writes"
         ) from None
@@ -374,4 +375,8 @@ def classifier() -> Classifier:
 def decider() -> Decider:
     """Return the decider that ships."""
     with np.load(_used[0]) as data:
-        return Decider(Trees.read(data), float(data["raises"]), float(data["hints"]))
+        return _decider(data)
+
+
+def _decider(data: Mapping[str, npt.NDArray[np.generic]]) -> Decider:
+    return Decider(Trees.read(data), float(data["raises"]), float(data["hints"]))

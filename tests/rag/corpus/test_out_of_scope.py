@@ -233,7 +233,7 @@ def test_examples_of_another_law_tell_the_likeliest_topic() -> None:
 
     assert [each.id for each in topics.governing("vol", 0.4)] == ["air-travel"]
     assert topics.governing("vol", 0.6) == ()
-    found, likeliest = topics.evidence("vol", 0.3)
+    found, likeliest = topics.evidence("vol", 0.3, phrase=False)
     assert (found.phrase, likeliest) == (False, "air-travel")
     assert found.examples == pytest.approx(1.0)
     assert found.article == 0.3
@@ -292,7 +292,7 @@ def test_without_weights_a_phrase_or_the_classifier_tells() -> None:
 
     assert topics.governing("vol", 1.0) == topics.classify("vol") != ()
     with pytest.raises(ValueError, match="no classifier"):
-        Topics(card, (), FRENCH).evidence("vol", 0.0)
+        Topics(card, (), FRENCH).evidence("vol", 0.0, phrase=False)
 
 
 def test_weights_of_evidence_are_kept_and_others_are_refused(tmp_path: Path) -> None:

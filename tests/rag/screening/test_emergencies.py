@@ -251,6 +251,9 @@ def test_another_classifier_than_the_one_that_ships_is_counted(
         assert "suicide" in capsys.readouterr().out
         assert screening.main(["--classifier", str(tmp_path / "none.npz")]) == 2
         assert "expected what `python -m training.danger --output` writes" in capsys.readouterr().err
+        np.savez(tmp_path / "none.npz", **{name: arrays[name] for name in arrays if name != "raises"})
+        assert screening.main(["--classifier", str(tmp_path / "none.npz")]) == 2
+        assert "raises" in capsys.readouterr().err
         assert danger_classifier.decider().raises == 99  # what cannot be read changes nothing
     finally:
         danger_classifier.use(danger_classifier.FILE)
