@@ -127,6 +127,8 @@ def card_record(of: CorpusCard | Contact | Elsewhere | LoadedLaw | Moved | Step)
             continue
         if isinstance(value, date):
             value = value.isoformat()
+        elif isinstance(value, Contact):
+            value = card_record(value)
         elif isinstance(value, tuple):
             value = [part if isinstance(part, str) else card_record(part) for part in value]
         elif isinstance(value, Mapping):
@@ -177,6 +179,25 @@ def _many(kind: type[_T]) -> _Parser:
     return parse
 
 
+def _themes(record: Record, key: str) -> object:
+    found = texts(record, key)
+    if unknown := set(found).difference(THEMES):
+        cure = f"Use some of {', '.join(THEMES)}"
+        raise UnfitError(SkipReason.WRONG_TYPE, f"themes: no theme {', '.join(sorted(unknown))}", cure)
+    return found
+
+
+def _contact(record: Record, key: str) -> Contact:
+    part = record[key]
+    if not isinstance(part, dict):
+        cure = f'Write "{key}": {{"name": ..., "url": ..., "phone": ...}}'
+        raise UnfitError(SkipReason.WRONG_TYPE, f"{key} is not an object", cure)
+    try:
+        return _build(Contact, part)
+    except UnfitError as unfit:
+        raise UnfitError(unfit.reason, f"{key}: {unfit.problem}", unfit.cure) from None
+
+
 def _mapping(each: _Parser) -> _Parser:
     def parse(record: Record, key: str) -> Mapping[str, object]:
         parts = record[key]
@@ -210,11 +231,20 @@ def _events(record: Record, key: str) -> object:
 
 # How to read the fields that are not plain text.
 _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
-    Contact: {"topics": texts, "themes": texts, "notes": _mapping(text)},
+    Contact: {"topics": texts, "themes": _themes, "notes": _mapping(text)},
     Moved: {"new": texts},
     Step: {"text": _mapping(text), "articles": texts, "dangers": texts},
     LoadedLaw: {"law_date": day, "themes": texts},
-    Elsewhere: {"title": _mapping(text), "explain": _mapping(text), "phrases": texts, "codes": texts},
+    Elsewhere: {
+        "title": _mapping(text),
+        "explain": _mapping(text),
+        "phrases": texts,
+        "codes": texts,
+        "deadline": _mapping(text),
+        "contact": _contact,
+        "terms": texts,
+        "names": texts,
+    },
     CorpusCard: {
         "law_date": day,
         "contacts": _many(Contact),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
-from rag.corpus.card import Contact, CorpusCard
+from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.corpus.contents import Mention, Need
 from rag.corpus.facts import Amount, TimeLimit
 from rag.engine.engine import Engine
@@ -158,6 +158,8 @@ class OtherLaw:
     title: Mapping[str, str]  # language -> name
     law: str
     url: str | None
+    deadline: Mapping[str, str] = field(default_factory=dict)  # language -> the time limit that matters most
+    contact: Person | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +292,13 @@ def topics(engine: Engine) -> Topics:
         info.name, info.version, card.title, card.language, card.jurisdiction, card.licence, card.source,
         card.text_kind, info.articles, days[0] if days else None, days[-1] if days else None,
         tuple(codes), facets.law_types, facets.regions, engine.modes, card.examples,
-        tuple(OtherLaw(each.id, each.title, each.law, each.url) for each in card.elsewhere),
+        tuple(map(_other_law, card.elsewhere)),
     )  # fmt: skip
+
+
+def _other_law(topic: Elsewhere) -> OtherLaw:
+    contact = _person(topic.contact, "") if topic.contact is not None else None
+    return OtherLaw(topic.id, topic.title, topic.law, topic.url, topic.deadline, contact)
 
 
 def why(asked: Asked, engine: Engine, rank: int) -> Why | None:
@@ -425,8 +432,10 @@ def _screened(asked: Asked, engine: Engine, language: str) -> Iterator[Notice]:
         for topic in asked.result.elsewhere:
             title, explained = _in(topic.title, language) or topic.id, _in(topic.explain, language)
             see = f" See {topic.url}" if topic.url else ""
-            text = f"Another law governs {title}: {topic.law}. {explained}{see}".rstrip()
-            yield Notice("other law", text, url=topic.url)
+            limit = f" {deadline}" if (deadline := _in(topic.deadline, language)) else ""
+            text = f"Another law governs {title}: {topic.law}. {explained}{limit}{see}".rstrip()
+            people = _people([topic.contact] if topic.contact is not None else (), language)
+            yield Notice("other law", text, False, people, url=topic.url)
 
 
 def _number(item: KnownItem) -> Iterator[Notice]:
@@ -454,7 +463,11 @@ def _steps(asked: Asked, card: CorpusCard, language: str) -> Iterator[str]:
 
 
 def _people(contacts: Iterable[Contact], language: str) -> tuple[Person, ...]:
-    return tuple(Person(c.name, c.phone, c.url, c.noted(language)[0] or c.note) for c in contacts)
+    return tuple(_person(contact, language) for contact in contacts)
+
+
+def _person(contact: Contact, language: str) -> Person:
+    return Person(contact.name, contact.phone, contact.url, contact.noted(language)[0] or contact.note)
 
 
 def _in(texts: Mapping[str, str], language: str) -> str:

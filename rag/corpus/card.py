@@ -41,6 +41,11 @@ class Elsewhere:
     explain: Mapping[str, str]  # interface language -> one or two sentences
     url: str | None = None  # where to look
     codes: tuple[str, ...] = ()  # loaded codes that make the notice needless
+    # interface language -> the time limit that matters most there, and from when it runs
+    deadline: Mapping[str, str] = field(default_factory=dict)
+    contact: Contact | None = None  # who helps with it
+    terms: tuple[str, ...] = ()  # legal terms each of which names it alone: see `Topics.of_terms`
+    names: tuple[str, ...] = ()  # that are written in every language: "RSA"
 
 
 @dataclass(frozen=True, slots=True)

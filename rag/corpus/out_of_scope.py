@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -194,6 +194,16 @@ class Topics:
         looked_at = (each for term in terms for each in self._phrases.get(term, ()))
         found = sorted({number for number, phrase in looked_at if phrase.fits(terms)})
         return tuple(self._topics[number] for number in found)
+
+    def of_terms(self, terms: Set[str], names: Set[str] = frozenset()) -> tuple[Elsewhere, ...]:
+        """Return the topics of the legal terms that a question in another language was read as.
+
+        They are those that every term names: who asks of a hospital and of an inheritance asks of neither
+        alone. A benefit's own name ("RSA", "APL") tells more than all terms.
+        """
+        if named := [topic for topic in self._topics if not names.isdisjoint(topic.names)]:
+            return tuple(named)
+        return tuple(topic for topic in self._topics if terms and terms <= set(topic.terms))
 
     def classify(self, question: str) -> tuple[Elsewhere, ...]:
         """Return the topic that the classifier tells, of a question in which no phrase stands."""

@@ -177,7 +177,8 @@ class Engine:
         known = self._known_items.find(text, day)
         query = self._query(text, named=bool(known))
         shown = self._known_items.pinned(known, where, max(k, 0))
-        elsewhere = self.notices.topics.find(text)
+        foreign = self.notices.foreign_topics(text)
+        elsewhere = self.notices.topics.find(text) if foreign is None else foreign
         expansion = self.searcher.expansion(mode, without, known=known)
         likelihood = UNKNOWN
         topic: tuple[TopicCase, ...] = ()
@@ -203,7 +204,8 @@ class Engine:
             if whole and not missing:  # all was calibrated on searches of the whole corpus, by what was typed
                 typed = typed if query == text else retriever.search_parts([text], depth, where)[0]
                 features = self.notices.features(text, typed[1])
-            if not (topic or known or (few and elsewhere)):  # of few words a phrase is all that is asked
+            settled = topic or known or foreign is not None
+            if not (settled or (few and elsewhere)):  # of few words a phrase is all that is asked
                 elsewhere = self.notices.governing(text, features)
             likelihood = self.notices.likelihood(*typed, features, elsewhere=bool(elsewhere))
         return Result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,9 +15,14 @@ from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.question_knn import QuestionKNN
+from rag.screening.language import question_language
+from rag.screening.lay_terms import FRENCH, french_terms
 from rag.text import Analyser, SpellingCorrection
+from rag.text.patterns import data
 from rag.text.spelling import TolerantAnalyser
 from rag.types import Question, Ranking
+
+_NAME = re.compile(r"(?<![A-Za-z])[A-Z]{3,5}(?![A-Za-z])")  # as of a benefit, in any script
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,18 @@ class Notices:
     def corrections(self, question: str) -> tuple[SpellingCorrection, ...]:
         """Return the words of a question that were read as others."""
         return self.analyser.mended(question) if isinstance(self.analyser, TolerantAnalyser) else ()
+
+    def foreign_topics(self, question: str) -> tuple[Elsewhere, ...] | None:
+        """Return the topics of another law that a question in another language than the law's is about.
+
+        None of a question in the law's own, which other evidence is weighed of.
+        """
+        law = self.analyser.language
+        if law != FRENCH or question_language(question, law) == law:
+            return None
+        named = frozenset() if question.isupper() else frozenset(_NAME.findall(question))
+        terms = set(french_terms(question, None)).difference(data("rag.screening", "incidental")["terms"])
+        return self.topics.of_terms(terms, named) or self.topics.find(question)
 
     def features(self, question: str, lists: Mapping[str, Ranking]) -> dict[str, float] | None:
         """Return the features of a search of the whole corpus, no topic told.

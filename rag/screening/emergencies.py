@@ -23,6 +23,7 @@ class Danger(StrEnum):
     POLICE = "police"  # an arrest, police custody
     HOUSING = "housing"  # no roof tonight, put out of a home within days
     TRAFFICKING = "trafficking"  # papers withheld, forced work, a forced marriage
+    HARASSMENT = "harassment"  # at work; never raised: help is shown, without an alarm
     REMOVAL = "removal"  # ordered to leave the country
     EVICTION = "eviction"  # ordered to leave a home
     DISMISSAL = "dismissal"  # work has been taken away
@@ -81,6 +82,7 @@ def situations(question: str) -> tuple[Emergency, ...]:
     return tuple(found)
 
 
+_FIRST_TOLD = (Danger.VIOLENCE, Danger.CHILD, Danger.SUICIDE)
 _SPECIAL = (Danger.CHILD, Danger.SUICIDE, Danger.SEXUAL)  # whose numbers come before those of violence
 
 
@@ -107,6 +109,11 @@ def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...
     # the number made for the first danger before those for every danger, and before who has no number
     made_for = {_digits(n["phone"]): len(n["for"]) for n in numbers if dangers and dangers[0] in n["for"]}
     return tuple(sorted(own, key=lambda contact: made_for.get(_digits(contact.phone or ""), len(Danger))))
+
+
+def emergency_help(card: CorpusCard) -> tuple[Contact, ...]:
+    """Return whom to call in the dangers whose numbers stand first, before anything was asked."""
+    return help_for((Emergency(each, now=True) for each in _FIRST_TOLD), card)
 
 
 def _fits(contact: Contact, danger: Danger) -> bool:

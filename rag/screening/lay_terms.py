@@ -12,10 +12,10 @@ from rag.screening.language import question_language, terms
 from rag.screening.lexicon import Match, words
 
 FRENCH = "fr"
-TERMS = 6  # that are offered, at most: a search for more finds none of them well
+TERMS = 6  # terms at most: a search for more finds none of them well
 
 
-def french_terms(question: str) -> Sequence[str]:
+def french_terms(question: str, most: int | None = TERMS) -> Sequence[str]:
     """Return French legal terms for what a question in another language speaks of, in its order, each once.
 
     None for a question in French.
@@ -25,7 +25,7 @@ def french_terms(question: str) -> Sequence[str]:
         return ()
     matches = sorted(terms().matches(words(question), [language]), key=lambda match: match.start)
     whole = [match for match in matches if not any(_within(match, other) for other in matches)]
-    return tuple(dict.fromkeys(match.concept for match in whole))[:TERMS]
+    return tuple(dict.fromkeys(match.concept for match in whole))[:most]
 
 
 def _within(match: Match, other: Match) -> bool:

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 from rag.errors import PandectError
 from rag.lifecycle import WORK
-from rag.screening.emergencies import Danger, Emergency, help_for
+from rag.screening.emergencies import emergency_help
 from rag.ui import visits
 from rag.ui.html import Html, bullets, join, link, tag, telephone
 from rag.ui.i18n import LANGUAGES, N_, words
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _NEEDS = N_("This page needs JavaScript, which this browser does not run. These help without it:")
 _NEEDS_ALONE = N_("This page needs JavaScript, which this browser does not run.")
-_GRAVE = (Danger.VIOLENCE, Danger.CHILD, Danger.SUICIDE)  # whose numbers stand first
 _NOSCRIPT = re.compile(rb"<noscript>.*?</noscript>", re.DOTALL)
 _POLICY = {  # Content Security Policy, level 3
     "default-src": "'self'",
@@ -54,8 +53,7 @@ def no_script(card: CorpusCard | None) -> Html:
     """Return what a browser without scripts shows: that it needs them, in each language, and who can help."""
     contacts: tuple[Contact, ...] = ()
     if card is not None:
-        urgent = help_for((Emergency(each, now=True) for each in _GRAVE), card)
-        contacts = tuple(dict.fromkeys((*urgent, *card.contacts)))
+        contacts = tuple(dict.fromkeys((*emergency_help(card), *card.contacts)))
     message = _NEEDS if contacts else _NEEDS_ALONE
     said = (tag("p", words(code)(message), lang=words(code).how.tag) for code in LANGUAGES)
     people = [

@@ -52,6 +52,8 @@ _OTHER_LAW = N_(
 _DOUBT = N_("Probably no article of {title} answers this.")
 _DOUBT_ALL = N_("Probably no article loaded here answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
+_LETTER = N_("This is general information; the letter or decision that you got tells your own time limit.")
+_MACHINE_WROTE = N_("A machine wrote these questions; people asked none of them.")
 _ASKED_IN = N_("Your question is in {asked}; the law here is in {law}.")
 _ASK_IN = N_("Ask in {language}: {terms}")
 # told by `screening_notice`, and not once more as a doubt
@@ -83,6 +85,11 @@ def draw_language(question: str, law: str, t: Interface) -> None:
         if terms := french_terms(question) if law == FRENCH else ():
             label = said(_ASK_IN, language=names["law"], terms=said.listed(terms))
             st.button(plain_label(label), key="ask-terms", on_click=ask, args=(", ".join(terms),))
+
+
+def question_origin(card: CorpusCard, t: Interface) -> str:
+    """Return that a machine wrote the questions of a corpus, where it did; "" of people's."""
+    return t(_MACHINE_WROTE) if card.question_origin == "machine" else ""
 
 
 def _box(t: Interface, title: str, *body: str, kind: str = "") -> None:
@@ -174,8 +181,14 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
     body: list[str] = []
     for number, topic in enumerate(topics):
         name = in_language(topic.title, t.language)
-        where = rows([(t("The law to look at"), tag("strong", link(topic.url, topic.law)))])
-        told = join(tag("p", in_language(topic.explain, t.language)), where)
+        facts = [(t("The law to look at"), tag("strong", link(topic.url, topic.law)))]
+        if topic.deadline:
+            facts.insert(0, (t("Time limit"), in_language(topic.deadline, t.language)))
+        if topic.contact is not None:
+            helper = tag("span", contact_html(topic.contact, t), lang=card.language)
+            facts.append((t("Who helps"), helper))
+        caution = tag("p", t(_LETTER), class_="pd-hint") if topic.deadline else ""
+        told = join(tag("p", in_language(topic.explain, t.language)), rows(facts), caution)
         head = tag("h3", name, class_="pd-small")
         body.append(folded(name, told, class_="pd-more") if number else join(head, told))
     if people := _people(card, t):
@@ -309,7 +322,7 @@ def draw_emergency(
     Below the numbers stands what can be done at once in that situation, with the article that it rests on. It
     speaks the language of the question where the page has it; else the page's, but for whom to call.
     """
-    if not decision.urgent:
+    if not decision.urgent or not (decision.grave or decision.contacts):
         return
     t, spoken = _in_language_of(decision, t)
     paragraphs: list[Html] = []
@@ -343,7 +356,8 @@ def _people_html(contacts: Sequence[Contact], card: CorpusCard, t: Interface) ->
 
 def speaks(decision: Decision) -> bool:
     """Tell whether a notice says whom to call or what to do in time, beside which little else is said."""
-    return decision.grave or bool(decision.contacts) or _tells_limit(decision)
+    named = bool(decision.contacts) and any(each.danger is not Danger.HARASSMENT for each in decision.urgent)
+    return decision.grave or named or _tells_limit(decision)
 
 
 def _tells_limit(decision: Decision) -> bool:

@@ -10,10 +10,12 @@ import streamlit as st
 
 from rag.answer.generation.context import readable
 from rag.corpus.asker_situations import in_front
+from rag.corpus.card import THEMES, CorpusCard
 from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Level, Result, shorten
 from rag.feedback import Feedback
 from rag.screening.decision import Decision, screen_danger
+from rag.screening.emergencies import emergency_help
 from rag.ui import layout
 from rag.ui.components import (
     answer_html,
@@ -31,7 +33,7 @@ from rag.ui.components.article_card import CitedArticles, View, card_html, row_h
 from rag.ui.components.article_history import validity_line
 from rag.ui.components.entries import laws_html
 from rag.ui.components.question_form import theme_names
-from rag.ui.html import Html, folded, join, link, tag
+from rag.ui.html import Html, bullets, folded, join, link, rows, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.pages.ask_header import AskHeader, begin
 from rag.ui.search import NO_ANSWERS, Answers, decide, search
@@ -75,6 +77,8 @@ def render(
     elif page is not None:
         question_form.draw_situation_chips(offers, situation, t)
         slot = _draw(page, feedback_store)
+    if shared is None and typed is None:
+        _draw_people(engine.card, t)
     if shared is None and (page is None or page.result.status != "found"):
         question_form.draw_examples(engine.card, t)
     if shared is None and typed is None:
@@ -85,6 +89,26 @@ def render(
             _answer(page)
     else:
         answer_panel.forget()
+
+
+_PEOPLE = N_("Talk to a person instead: {themes}…")
+
+
+def _draw_people(card: CorpusCard, t: Interface) -> None:
+    """Say who helps with what, in one line that opens; nothing where no contact is of one theme."""
+    advising = sorted((c for c in card.contacts if c.themes), key=lambda c: THEMES.index(c.themes[0]))
+    if not advising:
+        return
+    numbers = [each for each in emergency_help(card) if each.phone]
+    lines = (layout.contact_html(each, t, number_first=True) for each in numbers)
+    people = [(t("In danger"), bullets(lines, lang=card.language))]
+    for contact in advising:
+        themes = theme_names(contact.themes, t)
+        helper = tag("span", layout.contact_html(contact, t), lang=card.language)
+        people.append((themes[:1].upper() + themes[1:], helper))
+    themes = theme_names(dict.fromkeys(theme for each in advising for theme in each.themes), t)
+    listed = rows(people if numbers else people[1:])
+    st.html(folded(t(_PEOPLE, themes=themes), listed, class_="pd-whole pd-searched pd-advisers"))
 
 
 NAMED = 5  # themes that are told at once
@@ -145,22 +169,14 @@ def _result_page(
 def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
     """Draw the articles; return the place for an answer among them, None where there is no article."""
     engine, result, t = page.engine, page.result, page.t
-    said = notices.in_question_language(page.own, t)
     alarm = page.decision.grave  # under it nothing else speaks, but for the articles
     if not alarm:
-        notices.draw_language(page.own, engine.card.language, t)
-        dialogue.draw_rewrite(page.own, t)
-        if page.decision.reason in notices.SCREENED_REASONS:  # two reasons would be one too many
-            notices.screening_notice(page.decision, engine.card, said)
-        else:
-            notices.elsewhere(result.elsewhere, engine.card, said)
-        article_history.renumbering_notices(result, engine.card, t)
-        notices.mended(page.question, result, engine.analyser, said)
+        _draw_above(page)
     if not result.shown:
         if page.options.chosen:
             notices.filtered_out(t)
         else:
-            notices.nothing(page.own, engine.card, said)
+            notices.nothing(page.own, engine.card, notices.in_question_language(page.own, t))
         return None
     if result.topic and not alarm:
         question_form.draw_topic(page.question, result.topic, t)
@@ -172,8 +188,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
             answer_html.draw(page.answers.quoter, result, page.question, cited)
         dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
     slot = _draw_cards(page)
-    expansion_chips.draw(page.question, result, t)
-    st.html(folded(t("How to read this list"), _way_of_reading(page), class_="pd-more pd-order"))
+    _draw_reading(page)
     view = _view(page)
     found = [shown.article for shown in result.shown]
     found += permalink.draw_evidence(found, view, page.typed, t)
@@ -187,6 +202,32 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if page.answers.quoter is not None or page.answers.model is not None:
         dialogue.draw_follow_up(page.own, engine.analyser, t)
     return slot
+
+
+def _draw_above(page: _Page) -> None:
+    """Say what is to be known of the question, and which law governs it, above the articles."""
+    engine, result, t = page.engine, page.result, page.t
+    said = notices.in_question_language(page.own, t)
+    notices.draw_language(page.own, engine.card.language, t)
+    dialogue.draw_rewrite(page.own, t)
+    if page.decision.reason in notices.SCREENED_REASONS:  # two reasons would be one too many
+        notices.screening_notice(page.decision, engine.card, said)
+    else:
+        notices.elsewhere(result.elsewhere, engine.card, said)
+    article_history.renumbering_notices(result, engine.card, t)
+    if not result.shown:
+        notices.mended(page.question, result, engine.analyser, said)
+
+
+def _draw_reading(page: _Page) -> None:
+    """Draw how the list is to be read and which words it was made with, folded: it is why, not what."""
+    t = page.t
+    with st.expander(t("How to read this list"), key="reading"):
+        st.html(_way_of_reading(page))
+        if not page.decision.grave:
+            said = notices.in_question_language(page.own, t)
+            notices.mended(page.question, page.result, page.engine.analyser, said)
+        expansion_chips.draw(page.question, page.result, t)
 
 
 def _view(page: _Page) -> View:
@@ -271,7 +312,8 @@ def _way_of_reading(page: _Page) -> Html:
     sentences = list(_order_notes(result, t))
     order = tag("p", t.sentences(*sentences)) if sentences else ""
     days = engine.card.law_dates(shown.article.code for shown in result.shown)
-    return join(order, validity_line(result.in_force_on, days, dated=engine.facets().dated, t=t))
+    dated = validity_line(result.in_force_on, days, dated=engine.facets().dated, t=t)
+    return tag("div", order, dated, class_="pd-order")
 
 
 def _order_notes(result: Result, t: Interface) -> Iterator[str]:

@@ -26,6 +26,7 @@ from rag.ui.components.entries import (
     missing_number,
     title,
 )
+from rag.ui.components.notices import question_origin
 from rag.ui.components.question_form import current_day
 from rag.ui.html import Html, bullets, folded, join, link, paragraphs, plain_label, tag, web_address
 from rag.ui.i18n import N_, Interface
@@ -71,7 +72,7 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
         _siblings(law.siblings(article.id), article, t, card),
         _references(t("It refers to"), to[:REFERRING], len(to), article, t, card),
         _references(t("Referred to by"), by.nearest(REFERRING), len(by), article, t, card),
-        _questions_list(law.citing_questions(article.id), t, lang),
+        _questions_list(law.citing_questions(article.id), card, t, lang),
     )
     if around:
         st.html(around)
@@ -131,7 +132,7 @@ def _references(
     return _shelf(name, tag("ul", *entries, role="list"), rest)
 
 
-def _questions_list(questions: Sequence[str], t: Interface, lang: str) -> Html:
+def _questions_list(questions: Sequence[str], card: CorpusCard, t: Interface, lang: str) -> Html:
     if not questions:
         return Html()
     items = [tag("q", text, lang=lang) for text in questions[:MAX_QUESTIONS]]
@@ -139,6 +140,8 @@ def _questions_list(questions: Sequence[str], t: Interface, lang: str) -> Html:
     label = t.n("{count} more question", "{count} more questions", len(rest))
     more = folded(label, bullets(rest), class_="pd-more") if rest else ""
     head = tag("h3", t("Questions that this article answers"))
+    origin = question_origin(card, t)
+    head = join(head, tag("p", origin, class_="pd-hint")) if origin else head
     return tag("section", head, bullets(items[:AT_ONCE]), more, class_="pd-shelf pd-why")
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from rag.engine.engine import Engine
-from rag.engine.result import Mode, shorten
+from rag.engine.result import Mode, Result, shorten
+from rag.screening.decision import screen_danger, screen_question
 from rag.types import Filter, Question
 from rag.ui import layout, url_state
 from rag.ui.components import notices, question_form
@@ -20,6 +21,7 @@ from rag.ui.search import failure_notice, may_search, recall, remember, search_k
 
 SHOWN = 10
 MOST = 4
+WEIGHED: Mode = "hybrid"  # the way to search that notices are weighed with
 
 _PROMISE = N_(
     "One question, several ways to search: see which articles each of them finds, and where they differ."
@@ -41,7 +43,9 @@ def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Questi
         layout.footer(engine, t)
         return
     tests = benchmark() if benchmark is not None else ()
-    question_form.draw_question(t, engine.card.language, question_form.draw_box(t, COMPARE))
+    box, asked = question_form.draw_box(t, COMPARE), shorten(st.session_state.get("asked") or "")[0]
+    told = bool(notices.foreign_language(asked, engine.card.language))
+    question_form.draw_question(t, engine.card.language, box, told=told)
     if tests:
         # the box shows the test question that was asked, however it was: a reload asks it again
         asked = _plain(st.session_state.get("asked") or "")
@@ -106,22 +110,50 @@ def _draw(
     day = question_form.current_day(engine)
     where = Filter(in_force_on=day) if day else None
     key = search_key(engine, question, where, tuple(systems))
-    columns: list[ComparisonColumn] | None = recall("the comparison", key)
-    if columns is None and may_search(t, len(systems)):
+    above = st.container()  # help stands above the word that a search could not be made, too
+    compared: tuple[list[ComparisonColumn], Result] | None = recall("the comparison", key)
+    if compared is None and may_search(t, len(systems)):
         with failure_notice("the comparison", t), spinner(engine, t):
             results = [engine.ask(question, k=SHOWN, where=where, mode=system) for system in systems]
             columns = [
                 ComparisonColumn(system, result.shown, tuple(engine.explain(result)), result.in_force_on)
                 for system, result in zip(systems, results, strict=True)
             ]
+            told = next((result for result in results if result.mode == WEIGHED), None)
+            told = told or engine.ask(question, k=SHOWN, where=where)  # as the page "Ask" searches
+            compared = columns, told
             if any(result.missing for result in results):
                 notices.missing(t)
             else:
-                remember("the comparison", key, columns)
-    if columns is None:
+                remember("the comparison", key, compared)
+    with above:
+        _notices(engine, question, compared[1] if compared is not None else None, t)
+    if compared is None:
         return
+    columns, _ = compared
     if known:
-        st.html(tag("p", t(_KNOWN), class_="pd-hint", role="status"))
+        said = t.sentences(*filter(None, (t(_KNOWN), notices.question_origin(engine.card, t))))
+        st.html(tag("p", said, class_="pd-hint", role="status"))
     if day is not None:
         st.html(validity_line(day, engine.card.law_dates(), dated=True, t=t))
     st.html(table(columns, known, engine.card, t))
+
+
+def _notices(engine: Engine, question: str, result: Result | None, t: Interface) -> None:
+    """Say what the page "Ask" says above its articles: a person in danger may stand here as well as there."""
+    card, articles = engine.card, engine.law.articles
+    decision = (
+        screen_danger(question, card)
+        if result is None
+        else screen_question(question, result, card, leaves=False)
+    )
+    notices.draw_emergency(decision, t, card, articles)
+    notices.draw_limits(decision, t, card, articles)
+    if decision.grave:
+        return
+    notices.draw_language(question, card.language, t)
+    said = notices.in_question_language(question, t)
+    if decision.reason in notices.SCREENED_REASONS:
+        notices.screening_notice(decision, card, said)
+    elif result is not None:
+        notices.elsewhere(result.elsewhere, card, said)

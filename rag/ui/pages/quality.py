@@ -13,6 +13,7 @@ from rag.ui import layout
 from rag.ui.components import charts
 from rag.ui.components.charts import ROWS, percent
 from rag.ui.components.entries import heading
+from rag.ui.components.notices import question_origin
 from rag.ui.html import Html, folded, tag
 from rag.ui.i18n import N_, Interface
 
@@ -94,7 +95,8 @@ def commands(name: str) -> str:
 
 def _draw(measured: QualityResults, title: Html, engine: Engine, t: Interface) -> None:
     folds = measured.learnt_from == "the other folds"
-    paragraphs = [tag("p", t(_FOLDS if folds else _WHAT, count=t.number(measured.questions)))]
+    what = t(_FOLDS if folds else _WHAT, count=t.number(measured.questions))
+    paragraphs = [tag("p", t.sentences(*filter(None, (what, question_origin(engine.card, t)))))]
     if measured.corpus_sha256 != engine.info.corpus_sha256:
         paragraphs.append(tag("p", t(_STALE), class_="pd-notice", role="status"))
     st.html(tag("div", title, *paragraphs, class_="pd-found"))

@@ -107,8 +107,13 @@ def _asks_further(page: Page) -> None:
     page.get_by_role("button", name="Continuer").click()
 
 
+def _reads_how(page: Page, question: str) -> None:
+    ask(page, question)
+    page.locator(".st-key-reading summary").click()
+
+
 def _is_told_three_things(page: Page) -> None:
-    ask(page, QUESTION + " Et son mur penche." * 120)
+    _reads_how(page, QUESTION + " Et son mur penche." * 120)
     for said in (
         ".pd-read-as",
         ".st-key-situated-chips button",
@@ -131,8 +136,12 @@ def _sends_nothing(page: Page) -> None:
 
 
 def _takes_a_word_out(page: Page) -> None:
-    ask(page, BRIDGED)
+    _reads_how(page, BRIDGED)
     page.locator(".st-key-bridged-chips button").first.click()
+
+
+def _opens_advisers(page: Page) -> None:
+    page.locator(".pd-advisers > summary").click()
 
 
 def _adds_one(page: Page) -> None:
@@ -229,13 +238,15 @@ class State:
 # over the law that ships
 APP: dict[str, State] = {
     "start": State("", ".st-key-examples button"),
+    "advisers": State("", ".pd-advisers[open] dd >> nth=0", _opens_advisers),
     "results": State("", ".pd-rest", _asks(QUESTION)),
     "why": State("", ".pd-card details[open] >> nth=0", _opens_why),
     "share": State("", ".pd-address code", _opens_share, ".pd-address"),
     "elsewhere": State("", ".pd-elsewhere", _asks(TAX)),
+    "harassed": State("", ".pd-people", _asks("Mon chef me harcèle")),
     "nothing": State("", ".pd-box", _asks("zzxqy wvkpt")),
     "empty": State("", ".pd-box >> text=Écrivez d’abord votre question", _sends_nothing),
-    "bridged": State("", ".st-key-bridged button", _asks(BRIDGED)),
+    "bridged": State("", ".st-key-bridged button", lambda page: _reads_how(page, BRIDGED)),
     "unbridged": State("", ".st-key-unbridged button", _takes_a_word_out),
     "foreign": State("", ".st-key-ask-terms button", _asks("My landlord won't give my rent deposit back")),
     "known": State("", ".pd-card >> nth=1 >> text=Article 1240", _asks("article 1382 du Code civil")),
@@ -248,6 +259,7 @@ APP: dict[str, State] = {
     "browse-gone": State("browse?article=nowhere", ".pd-notice >> nth=0"),
     "compare": State("compare", ".st-key-systems"),
     "compared": State("compare", ".pd-column >> nth=2", _asks(QUESTION)),
+    "compare-urgent": State("compare", ".pd-urgent", _asks("Mon mari me frappe")),
     "compare-known": State("compare", ".pd-metrics >> nth=2", _takes_a_test_question),
     "quality": State("quality", ".pd-plot"),
     "about": State("about", ".pd-about"),

@@ -198,6 +198,7 @@ class FakeEngine:
     facts: Mapping[str, ArticleFacts] = field(default_factory=dict)
     graph: Graph | None = None
     missing: tuple[str, ...] = ()  # parts that do not answer
+    other_law: Elsewhere = TENANCY
     like: str = "mon voisin a un arbre trop près, puis-je le faire couper"  # a question of the first article
 
     @property
@@ -249,7 +250,7 @@ class FakeEngine:
         shown = tuple(
             Shown(rank, a, float(score), self._why(rank, a, terms)) for rank, (score, a) in enumerate(best, 1)
         )
-        topics = (TENANCY,) if "dépôt" in question else ()
+        topics = (self.other_law,) if "dépôt" in question else ()
         if mode == "meaning":  # another order: from the end, and without the last
             shown = tuple(replace(s, rank=n) for n, s in enumerate(reversed(shown[:-1]), start=1))
         return Result(

@@ -41,6 +41,10 @@ FULL = CorpusCard(
             {"en": "Look there."},
             url="u",
             codes=("Tax Code",),
+            deadline={"en": "By the end of March."},
+            contact=Contact("Tax office", phone="2"),
+            terms=("impôt",),
+            names=("VAT",),
         ),
     ),
     moved=(Moved("Well Code", "9", ("1", "2"), since="2020-01-01", about="lids"),),
@@ -48,6 +52,9 @@ FULL = CorpusCard(
     aliases={"Well Code": ("W.C.", "well")},
     lacks={"en": "Rules of the other villages."},
 )
+
+
+OTHER_LAW = {"id": "t", "title": {}, "law": "L", "phrases": [], "explain": {}}
 
 
 @pytest.mark.parametrize("card", [PLAIN, FULL, replace(PLAIN, lacks={})])
@@ -86,6 +93,12 @@ def test_only_what_differs_from_the_default_is_written() -> None:
         ),
         ({"moved": [{"code": "C"}]}, r"moved, entry 1: no old, new\. A Moved needs: code, old, new"),
         ({"contacts": "me"}, r"contacts is not a list of objects\. Write \"contacts\": \["),
+        (
+            {"contacts": [{"name": "A", "themes": ["gardening"]}]},
+            r"contacts, entry 1: themes: no theme gardening\. Use some of housing, work",
+        ),
+        ({"elsewhere": [OTHER_LAW | {"contact": "me"}]}, r"entry 1: contact is not an object\. Write"),
+        ({"elsewhere": [OTHER_LAW | {"contact": {"nam": "A"}}]}, r"entry 1: contact: unknown key nam"),
         ({"aliases": ["x"]}, r"aliases is not an object\. Write \"aliases\": \{"),
         ({"title": None}, r"no title\. A CorpusCard needs: name, title, language"),
         ({"title": 3}, r"title is 3, a int\. Write title as text"),

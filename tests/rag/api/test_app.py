@@ -37,6 +37,7 @@ from rag.api.guard import LARGEST, JsonLines
 from rag.api.law import Law
 from rag.api.metrics import Metrics
 from rag.api.result import Found, href
+from rag.corpus.card import Contact
 from rag.engine.receipt import as_json
 from rag.engine.result import MAX_CHARS, Level
 from rag.errors import BadInput, BadSetting
@@ -206,6 +207,11 @@ def test_what_the_notices_say() -> None:
     assert moved.text == f"Code civil 1382: what bore that number before now stands in {MOVED.new[0]}."
     assert other.text.startswith("Another law governs Louer son logement: Loi du 6 juillet 1989. La location")
     assert other.url == TENANCY.url
+    told = replace(TENANCY, deadline={"fr": "Trois ans."}, contact=Contact("Bureau", phone="12"))
+    with served(FakeEngine(other_law=told)) as app:
+        [other] = app.client().search("dépôt et arbre", language="fr").notices
+    assert "Trois ans. See " in other.text
+    assert [(person.name, person.phone) for person in other.people] == [("Bureau", "12")]
     with served("likely") as app:
         found = app.client().search(QUESTION)
     assert (found.level, found.answer_set, found.steps) == (Level.SURE, 1, ("Écrivez au voisin. " + _SITE,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 import tomllib
@@ -19,6 +20,7 @@ from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.corpus.out_of_scope import WHOLE_QUESTION, LawClassifier, LawEvidence, Topics
 from rag.errors import BadInput
 from rag.text.analysers import analyser
+from rag.text.patterns import data
 from rag.types import Floats
 from rag.ui.i18n import LANGUAGES
 from tests.paths import ROOT
@@ -37,7 +39,7 @@ def _read(name: str) -> list[dict[str, Any]]:
     return entries
 
 
-TOPICS = {entry["id"]: Elsewhere(**entry) for entry in _read("elsewhere.json")}
+TOPICS = {topic.id: topic for topic in indexes.open().card.elsewhere}
 CARD = CorpusCard("essai", "Essai", "fr", elsewhere=tuple(TOPICS.values()))
 LAWS = json.loads((BUILTIN / "laws.json").read_text(encoding="utf-8"))
 ALL = Topics(CARD, {"Code civil"}, FRENCH)
@@ -74,6 +76,36 @@ def test_topic_is_complete(topic: Elsewhere) -> None:
     assert topic.codes
     assert topic.url is not None
     assert topic.url.startswith(OFFICIAL)
+
+
+@pytest.mark.parametrize(
+    "topic", [each for each in TOPICS.values() if not set(each.codes) & set(LAWS)], ids=lambda topic: topic.id
+)
+def test_a_topic_whose_law_is_not_loaded_tells_a_time_limit_and_who_helps(topic: Elsewhere) -> None:
+    assert set(topic.deadline) == set(LANGUAGES)
+    assert all(text.strip() == text != "" for text in topic.deadline.values())
+    assert topic.contact is not None
+    assert (topic.contact.url or "").startswith("https://")
+    assert set(topic.terms) <= set(data("rag.screening", "lay_terms"))
+
+
+def test_one_name_of_a_contact_is_one_address() -> None:
+    card = indexes.open().card
+    everyone = [*card.contacts, *(topic.contact for topic in TOPICS.values() if topic.contact is not None)]
+    found: dict[str, set[str | None]] = {}
+    for each in everyone:
+        found.setdefault(each.name, set()).add(each.url)
+    assert all(len(urls) == 1 for urls in found.values()), found
+
+
+def test_who_advises_on_a_law_is_who_knows_it() -> None:
+    card = indexes.open().card
+    wanted = {"Code du travail": "droit du travail", "Code civil": "Points-justice", "89-462": "ADIL"}
+    for part, name in wanted.items():
+        [code] = [each for each in LAWS if part in each]
+        adviser = card.adviser(code)
+        assert adviser is not None
+        assert name in adviser.name
 
 
 @pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
@@ -308,3 +340,18 @@ def test_weights_of_evidence_are_kept_and_others_are_refused(tmp_path: Path) -> 
     replace(made, examples=()).save(tmp_path / "law.npz")
     with pytest.raises(BadInput, match="no examples"):
         LawClassifier.load(tmp_path / "law.npz")
+
+
+def test_questions_in_ten_languages_are_told_the_other_law_that_they_name() -> None:
+    """Written apart from the terms that name a topic; the counts are those of docs/builtin-law.md."""
+    notices = indexes.open().notices
+    with gzip.open(Path(__file__).with_name("foreign_law.jsonl.gz"), "rt", encoding="utf-8") as file:
+        lines = file.readlines()
+    told = right = wrong = 0
+    for asked in map(json.loads, lines):
+        topics = notices.foreign_topics(asked["question"]) or ()
+        told += bool(asked["law"] and topics)
+        right += asked["law"] in {topic.id for topic in topics}
+        wrong += bool(topics and not asked["law"])
+    assert len(lines) == 320  # 160 of each kind
+    assert (told, right, wrong) == (51, 51, 4)

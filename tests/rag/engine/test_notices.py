@@ -38,3 +38,23 @@ def test_nothing_is_calibrated_for_a_list_that_is_missing(lists: dict[str, Ranki
     sure = replace(NOTICES, confidence=MODEL)
     assert sure.likelihood(EMPTY, lists, features, elsewhere=False) == UNKNOWN
     assert not UNKNOWN.doubtful
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("How do I pay my income tax?", ["tax"]),
+        ("Wie zahle ich meine Steuern, und brauche ich einen Anwalt?", ["tax"]),  # who helps in all
+        ("who pays the taxes after our divorce?", []),  # the divorce may be what is asked about
+        ("my neighbour's hedge is too high", []),
+        ("how much TVA is there on my landlord's invoice?", ["tax"]),  # a name tells more than all terms
+        ("WHERE IS THE TVA OF MY LANDLORD?", []),  # of capitals alone nothing is a name
+        ("quel impôt sur mon revenu ?", None),
+    ],
+)
+def test_a_question_in_another_language_names_a_topic_by_its_legal_terms(
+    question: str, told: list[str] | None
+) -> None:
+    card = replace(CARD, elsewhere=(replace(TAX, terms=("impôt",), names=("TVA",)),))
+    found = Notices(Topics(card, set(), CUT), CUT).foreign_topics(question)
+    assert (found if found is None else [topic.id for topic in found]) == told

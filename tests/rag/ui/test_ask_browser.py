@@ -161,3 +161,25 @@ def test_the_first_screen_of_a_phone_has_the_box_its_button_and_the_examples(
         assert examples is not None
         assert box["y"] + box["height"] < button["y"] < examples["y"] < PHONE["height"]
         assert page.get_by_text("Langue : Français").is_visible()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_paper_stand_the_question_and_its_articles_and_nothing_to_press(
+    browser: Browser, fake: Server, scheme: str
+) -> None:
+    with visit(browser, fake.url) as page:
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        ask(page, QUESTION)
+        page.locator(".pd-card").first.wait_for()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+
+        assert page.locator(".pd-print-only").inner_text() == QUESTION
+        assert page.locator(".pd-card").first.is_visible()
+        pressed = ".pd-skip, .stForm, .stExpander, .st-key-pages, .st-key-languages, .pd-down-to, .pd-copy"
+        assert not [each for each in page.locator(pressed).all() if each.is_visible()]
+        ground = page.locator(".stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+        assert ground == "rgb(255, 255, 255)"  # no beige
+        ink = page.locator(".pd-card p").first.evaluate("e => getComputedStyle(e).color")
+        assert ink == "rgb(17, 17, 17)"

@@ -10,10 +10,21 @@ from rag.corpus.facts import ArticleFacts
 from rag.engine.result import MAX_CHARS, shorten
 from rag.engine.topic_view import TopicCase
 from rag.errors import BadInput, DamagedIndex
+from rag.text.spelling import SpellingCorrection
 from rag.ui.components.question_form import MAX_TYPED
 from rag.ui.i18n import words
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, examples, headings, page
-from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine, many_laws
+from tests.fakes.pages.html_reader import read
+from tests.fakes.pages.ui_engine import (
+    ARTICLES,
+    CARD,
+    HOSTILE,
+    HOSTILE_CARD,
+    QUESTION,
+    TENANCY,
+    FakeEngine,
+    many_laws,
+)
 
 
 def test_first_run_promises_explains_and_offers_examples() -> None:
@@ -89,6 +100,33 @@ def test_who_advises_on_the_law_of_the_first_article_stands_above_the_list() -> 
     assert ways(doubtful=True) == ["Parler à quelqu’un"]
 
 
+def test_who_helps_with_what_is_said_before_anything_is_asked() -> None:
+    garden = Contact("Conseil du jardin", "https://law.example/garden", "12 34", themes=("land", "family"))
+    engine = FakeEngine(card=replace(CARD, contacts=(*CARD.contacts, garden)))
+    app = page(engine, locale="en-GB")
+    people = body(app).one("details", "pd-advisers")
+
+    assert people.one("summary").text == "Talk to a person instead: land and neighbours, family…"
+    danger, theme = people.all("dt")
+    assert (danger.text, theme.text) == ("In danger", "Land and neighbours, family")
+    assert {"3919", "119", "3114"} <= {a.text for a in people.all("dd")[0].all("a")}
+    assert people.all("dd")[1].text.startswith("Conseil du jardin · 12 34")
+    asked = ask(app, QUESTION)
+    assert not body(asked).all("details", "pd-advisers")  # above the articles it would be in the way
+    assert not body(page()).all("details", "pd-advisers")  # nobody advises on a theme
+
+
+def test_how_the_list_was_made_is_folded_below_it() -> None:
+    typed = (SpellingCorrection("abre", "arbr", "arbre"),)
+    app = ask(page(FakeEngine(mended=typed)), "mon voisin a planté un abre")
+    [fold] = [each for each in app.expander if each.label == "Comment lire cette liste"]
+    inside = read("".join(str(each.proto.body) for each in fold.get("html")))
+
+    assert "vous avez écrit" in inside.one(class_="pd-read-as").text
+    assert inside.all(class_="pd-order")
+    assert len(body(app).all(class_="pd-read-as")) == 1
+
+
 def test_a_contact_speaks_the_language_of_the_page() -> None:
     contact = Contact("Point-justice", note="gratuit", notes={"en": "free of charge"})
     card = replace(CARD, contacts=(contact,))
@@ -155,6 +193,24 @@ def test_a_topic_of_another_law_is_said_above_the_cards(
     assert (law.attributes["href"], law.text) == ("https://law.example/1989", "Loi du 6 juillet 1989")
     assert people.attributes["href"] == "#" + body(app).one(class_="pd-help").attributes["id"]
     assert cards(app)
+
+
+def test_another_law_is_told_with_its_time_limit_and_one_who_helps() -> None:
+    limit, helper = (
+        {"fr": "Un an, dès le fait.", "en": "One year, from the act."},
+        Contact("Bureau", phone="12"),
+    )
+    engine = FakeEngine(other_law=replace(TENANCY, deadline=limit, contact=helper))
+    box = body(ask(page(engine), "dépôt garantie arbre")).one(class_="pd-elsewhere")
+
+    assert [(each.text, told.text) for each, told in zip(box.all("dt"), box.all("dd"), strict=True)] == [
+        ("Délai", "Un an, dès le fait."),
+        ("Le texte à consulter", "Loi du 6 juillet 1989"),
+        ("Qui aide", "Bureau · 12"),
+    ]
+    _, number, people = box.all("a")
+    assert number.attributes["href"] == "tel:12"
+    assert people.attributes["href"] == "#pd-help"  # one may not be reached by telephone
 
 
 def test_a_topic_of_another_law_without_any_article() -> None:

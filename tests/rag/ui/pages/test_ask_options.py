@@ -22,7 +22,9 @@ def test_without_an_encoder_there_is_no_switch() -> None:
     app = ask(page(engine), QUESTION)
 
     assert [radio.key for radio in app.radio] == ["interface"]
-    assert [box.label for box in app.expander] == ["Partager, garder ou imprimer ces articles"]
+    assert [box.label for box in app.expander] == [
+        "Comment lire cette liste", "Partager, garder ou imprimer ces articles",
+    ]  # fmt: skip
     assert engine.asked[0][3] == "keyword"
     assert "mots communs" in body(app).one(class_="pd-loaded").text
 

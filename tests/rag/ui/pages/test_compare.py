@@ -84,6 +84,45 @@ def test_one_question_in_every_way() -> None:
     assert not body(app).all(class_="pd-metrics")
 
 
+@pytest.mark.parametrize(
+    ("question", "box"),
+    [
+        ("mon mari me frappe sous l'arbre", "pd-urgent"),
+        ("j'ai reçu une OQTF, et mon arbre", "pd-running"),
+        ("le dépôt de garantie et l'arbre", "pd-elsewhere"),
+        (QUESTION, ""),
+    ],
+)
+def test_what_is_said_of_a_question_is_said_above_the_columns(question: str, box: str) -> None:
+    app = ask(page(), question)
+    boxes = body(app).all("div", "pd-box")
+
+    assert len(columns(app)) == 3
+    assert [box in each.attributes["class"].split() for each in boxes] == [True] * bool(box)
+
+
+def test_what_is_said_is_weighed_as_on_the_page_ask_whatever_is_compared() -> None:
+    engine = FakeEngine()
+    app = page(engine)
+    checked(app.multiselect(key="systems").set_value(["meaning", "keyword"]).run())
+    app = ask(app, "le dépôt de garantie et l'arbre")
+
+    assert [mode for *_, mode in engine.asked] == ["meaning", "keyword", "hybrid"]
+    assert body(app).all("div", "pd-elsewhere")
+
+
+def test_a_question_in_another_language_is_told_so_once() -> None:
+    text = body(ask(page(), "my landlord and his arbre, what can I do about the deposit")).text
+    assert text.count("ask in French") + text.count("the law here is in French") == 1
+
+
+def test_help_is_said_where_the_search_broke() -> None:
+    app = ask(page(FakeEngine(error=RuntimeError("x"))), "mon mari me frappe sous l'arbre")
+
+    assert body(app).all("div", "pd-urgent")
+    assert not columns(app)
+
+
 def test_another_language_compares_no_more() -> None:
     engine = FakeEngine()
     app = ask(page(engine), QUESTION)
@@ -94,7 +133,7 @@ def test_another_language_compares_no_more() -> None:
     assert len(engine.asked) == 3  # in each of three ways
 
     checked(app.multiselect(key="systems").set_value(["meaning", "keyword"]).run())
-    assert len(engine.asked) == 5
+    assert len(engine.asked) == 6  # and once as the page "Ask" searches, for what is said above
 
 
 def test_the_first_that_is_chosen_is_the_one_that_others_are_held_against() -> None:

@@ -44,6 +44,14 @@ def rows(app: object, caption: str) -> list[list[str]]:
     return [[c.text for c in row.children] for row in table.one("tbody").all("tr")]
 
 
+def test_what_a_machine_wrote_is_called_so() -> None:
+    said = "A machine wrote these questions; people asked none of them."
+    machine = FakeEngine(card=replace(CARD, question_origin="machine"))
+
+    assert said in body(open_page("quality", machine, results=MEASURED)).text
+    assert said not in body(open_page("quality", results=MEASURED)).text
+
+
 def test_the_numbers_of_the_index_that_is_open() -> None:
     app = open_page("quality", results=MEASURED)
 
