@@ -3,7 +3,7 @@
 The cases (`--cases FOLDER`) are a file a class, written before its rules: situations, and near misses that
 must not raise that class; half of each for development, half held out. Unseen ones came after all rules;
 final ones, and long tales with a danger in them or with none, after the classifier's shape was chosen; then
-blind ones; fresh ones when all else was chosen.
+blind ones; fresh ones when all else was chosen. The questions that ship were judged too, twice and apart.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ from rag.screening.danger import CLASSES, LIMITS, classes, log_odds
 from training.eval.report import commit
 from training.references.scores import wilson
 
+LAW = Path(__file__).parents[1] / "indexes" / "builtin"
 FOLDER = Path(__file__).parents[1] / "tests" / "rag" / "screening" / "cases" / "danger"
 # these were written after all rules, by other writers
 MEASURED = ("unseen", "final", "long", "blind", "fresh")
-HALVES = ("dev", "test", *MEASURED)
+ASKED = {"dev": "questions-dev", "test": "questions-test"}  # halves of the questions that ship
+HALVES = ("dev", "test", *MEASURED, *ASKED.values())
 EMERGENCIES = CLASSES[:8]  # all but time limits
 ORDINARY = "ordinary"  # what is near no class: no emergency may be raised
 GROUPS = {
     "violence and suicide": CLASSES[:5], "other emergencies": CLASSES[5:8], "time limits": LIMITS,
-    "ordinary tales": (ORDINARY,),
+    "ordinary tales and questions": (ORDINARY,),
 }  # fmt: skip
 
 
@@ -77,9 +79,44 @@ def read_cases(folder: Path = FOLDER) -> Iterator[Case]:
         yield from cases
 
 
+QUESTIONS = ("everyday", "test", "common")  # files of questions as citizens ask them
+JUDGED = "questions.tsv"  # of a folder: id, class of danger, "yes" or "maybe"; who is not there is in none
+
+
+def asked_cases(folder: Path = FOLDER, law: Path = LAW) -> Iterator[Case]:
+    """Yield the questions that ship as cases of `ORDINARY`, by what was judged of them, if anything was.
+
+    One that somebody is sure to be in danger in is a situation; what is judged "maybe" is left out.
+
+    Raises:
+        BadInput: a file of questions or of judgements is none.
+    """
+    path = folder / JUDGED
+    if not path.exists():
+        return
+    try:
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line]
+        told: dict[str, set[str]] = {}
+        for id_, danger, sure in rows:
+            if danger not in EMERGENCIES or sure not in ("yes", "maybe"):
+                raise ValueError(f"{id_} {danger} {sure}")
+            told.setdefault(id_, set()).add(sure)
+        for name in QUESTIONS:
+            for line in (law / f"questions_{name}.jsonl").read_text(encoding="utf-8").splitlines():
+                question = json.loads(line)
+                is_case = "yes" in told.get(question["id"], ())
+                if is_case or question["id"] not in told:
+                    half = ASKED[question.get("split", "test")]
+                    yield Case(ORDINARY, "fr", half, is_case, question["question"])
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(
+            f"{path}, or questions of {law}: {error!r}; expected ID, CLASS and yes or maybe"
+        ) from error
+
+
 def outcomes(folder: Path = FOLDER) -> Iterator[Outcome]:
     """Ask every case of a folder; see `read_cases`."""
-    for case in read_cases(folder):
+    for case in (*read_cases(folder), *asked_cases(folder)):
         found = classes(case.text)
         raised = any(found.get(name) for name in (EMERGENCIES if case.danger == ORDINARY else (case.danger,)))
         yield Outcome(case.danger, case.language, case.half, case.is_case, raised)

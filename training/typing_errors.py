@@ -1,5 +1,7 @@
 """Typing errors as people make them, put into questions to see what a system makes of them.
 
+`python -m training.typing_errors` tells which words of questions the index that ships reads as others.
+
 One word in so many gets one error: a letter left out, doubled, swapped with the next one or with its
 neighbour on the keyboard, or another spelling of the same sound (Damerau 1964 found four in five errors to
 be of the first kinds). Words of fewer than four letters and numbers are left alone, and so is the first
@@ -8,18 +10,28 @@ letter, which people seldom miss. Keyboards and sounds belong to the language; t
 
 from __future__ import annotations
 
+import argparse
+import json
 import random
 import re
+import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from rag.errors import BadInput
+import indexes
+from indexes.cli.terminal import guarded
+from indexes.store.paths import BUILTIN
+from rag.errors import BadInput, PandectError
+from rag.text import SpellingCorrection
 from rag.text.spelling import keyboard, sounds
 from rag.types import Question
+from training.screening import LAW, QUESTIONS
 
 EVERY = 8  # one word in so many
 SHORTEST = 4  # letters
+SHIPPED = tuple(LAW / f"questions_{name}.jsonl" for name in QUESTIONS)
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -100,3 +112,40 @@ def _sound(word: str, language: str, chance: random.Random) -> str:
         return word
     wrong, right = chance.choice(fitting)
     return word[0] + word[1:].replace(wrong, right, 1)
+
+
+def corrections(paths: Iterable[Path] = SHIPPED) -> tuple[int, list[SpellingCorrection]]:
+    """Return how many words questions have, and those that the index that ships reads as others.
+
+    Raises:
+        BadInput: a file is no JSON Lines of questions.
+    """
+    engine, words = indexes.open(BUILTIN), 0
+    found: list[SpellingCorrection] = []
+    for path in paths:
+        try:
+            texts = [json.loads(line)["question"] for line in path.read_text(encoding="utf-8").splitlines()]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadInput(f'{path}: {error!r}; expected {{"question": ...}} a line') from error
+        words += sum(len(_WORD.findall(text)) for text in texts)
+        found += [each for text in texts for each in engine.notices.corrections(text)]
+    return words, found
+
+
+@guarded
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print each word that is read as another, and how many there are of how many."""
+    parser = argparse.ArgumentParser(prog="python -m training.typing_errors", description=__doc__)
+    parser.add_argument("questions", nargs="*", type=Path, default=SHIPPED, help="default: those that ship")
+    try:
+        words, found = corrections(parser.parse_args(arguments).questions)
+    except PandectError as error:
+        sys.stderr.write(f"ERROR {error}\n")
+        return 2
+    sys.stdout.writelines(f"{each.typed}\t{each.read}\n" for each in found)
+    sys.stdout.write(f"{len(found)} of {words:,} words are read as others\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

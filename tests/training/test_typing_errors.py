@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from rag.errors import BadInput
 from rag.text.analysers import LANGUAGES
 from rag.types import Question
-from training.typing_errors import SHORTEST, with_errors, without_accents
+from training.typing_errors import SHORTEST, main, with_errors, without_accents
 
 LONG = Question(
     "q1", "Mon voisin a planté un arbre trop près de la clôture de mon jardin, que puis-je faire ?", ("a",)
@@ -57,3 +58,20 @@ def test_what_cannot_be_mistyped_is_refused() -> None:
         with_errors([LONG], "fr", 1, 0)
     with pytest.raises(BadInput, match="Chinese"):
         with_errors([LONG], "zh", 1)
+
+
+# words that are read as others though nobody mistyped them: names, endings, short forms
+RIGHT = {"rigolent", "Soudanais", "harcèlent", "luxembourgeois", "Catalogne", "randos"}
+
+
+@pytest.mark.slow
+def test_of_the_words_of_real_questions_hardly_one_is_read_as_another_wrongly(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main([]) == 0
+    *lines, told = capsys.readouterr().out.splitlines()
+    assert told == "22 of 22,267 words are read as others"
+    assert {line.split("\t")[0] for line in lines} > RIGHT  # 0.03 %; wanted are 0.5 at most
+    (tmp_path / "none.jsonl").write_text("{}\n", encoding="utf-8")
+    assert main([str(tmp_path / "none.jsonl")]) == 2
+    assert "none.jsonl" in capsys.readouterr().err
