@@ -55,6 +55,8 @@ SUICIDE = 1.5  # by which it is likelier where the rules raise it, for who says 
 # by which a class may be less likely than the likeliest, for people are often in two: one of its kind, one of
 # another, and, where that is raised, one that the rules raise
 BEHIND, BEHIND_OTHERS, RULED_BEHIND = 1.5, 0.9, 4.0
+BESIDE_RULED = 0.5  # the same of one that no rule raises, beside one that they do
+RULED = 1.7  # log odds that an alarm of the rules needs less: of ordinary stories they raise hardly one
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
@@ -111,16 +113,18 @@ def classes(question: str) -> Mapping[str, bool]:
     if odds is None:
         return ruled
     by, highest, found = decider(), max(odds.values()), dict.fromkeys(ruled, False)
+    least = {name: by.raises - RULED * ruled.get(name, False) for name in odds}
     # in few words, often the plainest, and in an unknown language the classifier knows little
     believed = count_words(question) < BELIEVED or not question_languages(question)
-    likeliest_kind = _KINDS[max(odds, key=odds.__getitem__)]
+    first = max(odds, key=odds.__getitem__)
     for name, own in odds.items():
-        behind = BEHIND if _KINDS[name] == likeliest_kind else BEHIND_OTHERS
+        behind = BEHIND if _KINDS[name] == _KINDS[first] else BEHIND_OTHERS
+        behind = min(behind, BESIDE_RULED) if any(ruled.values()) else behind
         if ruled.get(name) and believed:
             found[name] = True
         elif own >= by.hints and (ruled.get(name) or own >= highest - behind):
-            found[name] = own >= by.raises
-        if ruled.get(name) and highest >= by.raises and own >= highest - RULED_BEHIND:
+            found[name] = own >= least[name]
+        if ruled.get(name) and highest >= least[first] and own >= highest - RULED_BEHIND:
             found[name] = True
     if any(found.get(each) for each in LIMITS):  # beside a time limit rules alone name a fact
         found = {

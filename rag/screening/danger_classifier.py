@@ -79,7 +79,7 @@ class Network:
         """Read the arrays of a file; `training.danger.network.packed` names them."""
 
         def floats(name: str) -> Floats:
-            return data[name].astype(np.float32)
+            return data[name].astype(np.float32, order="C")  # a file may hold columns one after another
 
         def scaled(name: str) -> Floats:
             return floats(name) * floats(f"{name}_scale")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import re
 import sys
 from collections import Counter
@@ -252,13 +254,13 @@ def test_a_text_is_scored_by_what_other_writers_teach(monkeypatch: pytest.Monkey
 
 
 def judged(count: int, seed: int = 0) -> Judged:
-    """Return texts of which cases have more evidence for them; every fourth is ordinary."""
+    """Return texts, cases with more evidence; each fourth is ordinary, each eighth a story."""
     chance = np.random.default_rng(seed)
     own = np.where(np.arange(count) % 4, np.arange(count) % len(CLASSES), -1)
     case = (own >= 0) & (chance.random(count) < 0.5)
     rows = chance.normal(-4, 1.5, (count, len(CLASSES), len(EVIDENCE))).astype(np.float32)
     rows[case, own[case]] += 5 * np.where(np.array(EVIDENCE) < 0, -1, 1)
-    return Judged(own, case, np.ones(count, np.bool_), rows)
+    return Judged(own, case, np.ones(count, np.bool_), np.arange(count) % 8 == 0, rows)
 
 
 @pytest.mark.models
@@ -303,16 +305,18 @@ def test_thresholds_are_above_nearly_all_near_misses_and_ordinary_questions() ->
     odds = np.random.default_rng(2).normal(-3, 1, of.rows.shape[:2]).astype(np.float32)
     raises, hints = of.thresholds(odds)
     near = odds[np.flatnonzero((of.own >= 0) & ~of.is_case), of.own[(of.own >= 0) & ~of.is_case]]
-    ordinary = odds[of.own < 0].max(1)
-    for least, of_near, of_ordinary in (
-        (raises, decision.ALARMS, decision.ORDINARY_ALARMS),
-        (hints, decision.HINTS, decision.ORDINARY_HINTS),
+    ordinary = odds[(of.own < 0) & ~of.is_story].max(1)
+    stories = odds[of.is_story].max(1)
+    for least, of_near, of_ordinary, of_stories in (
+        (raises, decision.ALARMS, decision.ORDINARY_ALARMS, decision.STORY_ALARMS),
+        (hints, decision.HINTS, decision.ORDINARY_HINTS, decision.STORY_HINTS),
     ):
         assert (near > least).mean() <= of_near
         assert (ordinary > least).mean() <= of_ordinary
+        assert (stories > least).mean() <= of_stories
     assert hints < raises
     # who wrote against a classifier sets none
-    against = Judged(of.own, of.is_case, of.is_counted & (np.arange(len(of.own)) % 2 == 0), of.rows)
+    against = replace(of, is_counted=of.is_counted & (np.arange(len(of.own)) % 2 == 0))
     odds[1::2] = 50
     assert against.thresholds(odds)[0] < 50 == of.thresholds(odds)[0]
 
@@ -323,7 +327,7 @@ def test_a_fold_is_decided_by_what_others_teach(monkeypatch: pytest.MonkeyPatch)
     pytest.importorskip("sklearn")
     monkeypatch.setattr(decision, "ROUNDS", 10)
     of, folds = judged(3_000), np.arange(3_000) % 3
-    turned = Judged(of.own, of.is_case ^ ((of.own >= 0) & (folds == 0)), of.is_counted, of.rows)
+    turned = replace(of, is_case=of.is_case ^ ((of.own >= 0) & (folds == 0)))
     first, second = decision.decide(of, folds, 0)[1], decision.decide(turned, folds, 0)[1]
     assert np.array_equal(first[folds == 0], second[folds == 0])
     assert not np.array_equal(first[folds != 0], second[folds != 0])
@@ -333,3 +337,18 @@ def test_without_scikit_learn_the_command_says_what_to_install(monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
     with pytest.raises(MissingExtra, match="models"):
         judged(100).fit(seed=0)
+
+
+def test_stories_are_what_their_writers_told_and_no_question_of_the_law(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cases, "_questions", lambda engine: [f"combien coûte l'acte {n} ?" for n in range(9)])
+    line = {"class": "", "danger": None, "language": "fr"}
+    told = [line | {"text": f"mon voisin {n}", "writer": f"{cases.STORY}{n % 2}"} for n in range(4)]
+    with lzma.open(tmp_path / "cases.xz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(each) + "\n" for each in told)
+    monkeypatch.setattr(cases, "read_cases", lambda folder: ())
+    of = cases.examples(tmp_path, tmp_path / "cases.xz", seed=42)
+    assert {each.text for each in of if cases.is_story(each)} == {each["text"] for each in told}
+    assert {each.writer for each in of if each.is_of_law} == {"story-0", "story-1"}  # they stand beside
+    assert "is_of_law" not in repr(of[-1])  # the checksum of a fit is of what is learnt

@@ -6,7 +6,7 @@ import json
 import lzma
 import random
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import indexes
@@ -19,6 +19,7 @@ from training.screening import read_cases
 WRITTEN = Path(__file__).with_name("cases.jsonl.xz")
 ORDINARY = 12_000  # questions
 FIRST = "first"  # who wrote the cases of the folder that the rules were written over
+STORY = "story-"  # before the name of who told ordinary troubles as people type them, near a danger or not
 JOINED = "joined-"  # before the name of who wrote the case of a text that was put together here
 # writers, by how their names begin, that no threshold is set by: the rules were written over the cases of the
 # first; some wrote with a classifier's mistakes at hand, and some nothing but long tales or plain statements
@@ -38,6 +39,9 @@ class Example:
     is_case: bool
     writer: str
     language: str = "fr"
+    is_of_law: bool = field(
+        default=False, repr=False
+    )  # a question of the law that ships, which was shared out
 
 
 def examples(folder: Path, written: Path, seed: int, halves: Collection[str] = ("dev",)) -> list[Example]:
@@ -65,7 +69,10 @@ def examples(folder: Path, written: Path, seed: int, halves: Collection[str] = (
     questions = _questions(indexes.open())
     drawn = random.Random(seed).sample(questions, min(ORDINARY, len(questions)))  # noqa: S311
     drawn = [text for text in drawn if not any(rule_classes(text).values())]  # some are of danger
-    law = [Example(text, "", is_case=False, writer=writers[n % len(writers)]) for n, text in enumerate(drawn)]
+    law = [
+        Example(text, "", is_case=False, writer=writers[n % len(writers)], is_of_law=True)
+        for n, text in enumerate(drawn)
+    ]
     return [*found, *law, *joined([*found, *law], seed)]
 
 
@@ -138,6 +145,11 @@ def law_that_ships() -> list[str]:
 def writers(of: Sequence[Example]) -> list[str]:
     """Return who wrote each example, of what is put together who wrote its case."""
     return [each.writer.removeprefix(JOINED) for each in of]
+
+
+def is_story(example: Example) -> bool:
+    """Tell whether a text is an ordinary trouble as somebody told it."""
+    return not example.danger and example.writer.startswith(STORY) and not example.is_of_law
 
 
 def is_counted(example: Example) -> bool:

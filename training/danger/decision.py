@@ -15,7 +15,7 @@ from rag.errors import MissingExtra, install_hint
 from rag.screening.danger import CLASSES
 from rag.screening.danger_classifier import EVIDENCE, Decider, Trees
 from rag.types import Bools, Floats, Ints
-from training.danger.cases import Example, is_counted
+from training.danger.cases import Example, is_counted, is_story
 
 ROUNDS, LEAVES, RATE = 100, 8, 0.06
 FEWEST = 60  # rows of a leaf
@@ -25,6 +25,7 @@ ORDINARY, NEAR_OTHER = 0.15, 0.05
 ALARMS, HINTS = 0.04, 0.08  # of the near misses of writers left out: what may be raised, and named
 # of ordinary questions, of which some tell of a danger after all
 ORDINARY_ALARMS, ORDINARY_HINTS = 0.08, 0.12
+STORY_ALARMS, STORY_HINTS = 0.05, 0.2  # of ordinary troubles as people tell them, none of a danger
 
 
 def require() -> None:
@@ -42,6 +43,7 @@ class Judged:
     own: Ints  # (texts,) the class that each is a situation of or near to; -1 of ordinary questions
     is_case: Bools  # (texts,)
     is_counted: Bools  # (texts,) thresholds are set by it
+    is_story: Bools  # (texts,) an ordinary trouble as somebody told it
     rows: Floats  # (texts, classes, EVIDENCE)
 
     @classmethod
@@ -51,12 +53,19 @@ class Judged:
             np.array([CLASSES.index(each.danger) if each.danger else -1 for each in examples]),
             np.array([each.is_case for each in examples]),
             np.array([is_counted(each) for each in examples]),
+            np.array([is_story(each) for each in examples]),
             rows,
         )
 
     def part(self, which: Bools) -> Judged:
         """Return some of the texts."""
-        return Judged(self.own[which], self.is_case[which], self.is_counted[which], self.rows[which])
+        return Judged(
+            self.own[which],
+            self.is_case[which],
+            self.is_counted[which],
+            self.is_story[which],
+            self.rows[which],
+        )
 
     def fit(self, seed: int) -> Trees:
         """Learn when somebody is in a class, whichever it is.
@@ -95,12 +104,13 @@ class Judged:
         """Return from which log odds a class is raised, and named."""
         near = self.is_counted & (self.own >= 0) & ~self.is_case
         of_near = odds[near, self.own[near]]
-        ordinary = odds[self.is_counted & (self.own < 0)].max(1, initial=-np.inf)
+        ordinary = odds[self.is_counted & (self.own < 0) & ~self.is_story].max(1, initial=-np.inf)
+        stories = odds[self.is_story].max(1, initial=-np.inf)
         raises, hints = (
             max(float(np.quantile(own, 1 - most)) for own, most in each if len(own))
             for each in (
-                ((of_near, ALARMS), (ordinary, ORDINARY_ALARMS)),
-                ((of_near, HINTS), (ordinary, ORDINARY_HINTS)),
+                ((of_near, ALARMS), (ordinary, ORDINARY_ALARMS), (stories, STORY_ALARMS)),
+                ((of_near, HINTS), (ordinary, ORDINARY_HINTS), (stories, STORY_HINTS)),
             )
         )
         return raises, hints

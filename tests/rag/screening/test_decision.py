@@ -128,7 +128,7 @@ def test_questions_of_citizens_are_not_taken_for_others(engine: Engine, data: Pa
 @pytest.mark.parametrize(
     ("question", "first"),
     [
-        ("my hearing is before Friday and I have no lawyer", Danger.DEADLINE),
+        ("I was dismissed by letter on Monday and my court hearing is on Friday", Danger.DISMISSAL),
         ("On m'a licencié lundi et j'ai reçu un commandement de quitter les lieux", Danger.EVICTION),
     ],
 )

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import indexes
 from rag.corpus.card import Contact, CorpusCard
+from rag.errors import BadInput
 from rag.screening import danger, danger_classifier
 from rag.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.screening.lexicon import Lexicon
@@ -114,7 +116,7 @@ def test_every_jurisdiction_has_a_number_where_life_is_in_danger() -> None:
 
 
 def test_a_very_long_question_takes_no_time() -> None:
-    assert situations("la cave et le grenier " * 1000) == ()
+    assert not any(each.now for each in situations("la cave et le grenier " * 1000))
     assert not any(each.now for each in situations("je suis a b c d e f " * 1000))  # "je suis" alone is named
 
 
@@ -260,3 +262,82 @@ def test_another_classifier_than_the_one_that_ships_is_counted(
         danger.classes.cache_clear()
         danger.log_odds.cache_clear()
     assert danger_classifier.decider().raises < 9
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("mon chef me harcèle tous les jours", True),
+        ("Harcèlement moral au travail, que faire ?", True),
+        ("je suis humiliée par ma responsable devant les clients", True),
+        ("my manager bullies me in front of clients", True),
+        ("mijn baas pest mij al maanden", True),
+        ("Meine Kollegen mobben mich seit Monaten", True),
+        ("subisco mobbing in ufficio", True),
+        ("同事一直霸凌我", True),
+        ("mi jefa me humilla delante de todos", True),
+        ("mon chef me doit trois mois de salaire", False),
+        ("mon voisin me harcèle avec ses lettres", False),
+        ("начальник меня унижает при всех", True),
+        ("șeful mă umilește în fiecare zi", True),
+        ("assédio moral no trabalho", True),
+        ("nękanie w pracy", True),
+        ("цькування на роботі", True),
+        ("le directeur ne fait rien, mon fils est harcelé", False),
+        ("la directrice de l'école de ma fille l'humilie", False),
+        ("qui est responsable quand un enfant est harcelé à l'école ?", False),
+        ("mon employeur m'accuse de harcèlement moral", False),
+        ("mon employeur m'accuse d'avoir harcelé une collègue", False),
+        ("my boss says I bullied a colleague", False),
+        ("Was ist Mobbing in der Schule?", False),
+        ("Ich habe meinen Chef beleidigt, darf er mir kündigen?", False),
+    ],
+)
+def test_harassment_at_work_is_named_and_never_raised(question: str, told: bool) -> None:
+    found = [each for each in situations(question) if each.danger is Danger.HARASSMENT]
+    assert found == [Emergency(Danger.HARASSMENT, now=False)] * told
+
+
+def test_a_child_that_is_harassed_at_school_is_named() -> None:
+    assert situations("mon fils est harcelé au collège") == (Emergency(Danger.CHILD, now=False),)
+
+
+def test_questions_that_ship_are_cases_by_what_was_judged_of_them(tmp_path: Path) -> None:
+    law = tmp_path / "law"
+    law.mkdir()
+    asked = {"everyday": ("a", "dev"), "test": ("b", "test"), "common": ("c", None)}
+    for name, (id_, split) in asked.items():
+        line = {"id": id_, "question": f"question {id_}"} | ({"split": split} if split else {})
+        (law / f"questions_{name}.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert list(screening.asked_cases(tmp_path, law)) == []  # nothing was judged
+    judged = tmp_path / screening.JUDGED
+    judged.write_text("a\tviolence\tyes\na\tchild\tmaybe\nc\tpolice\tmaybe\n", encoding="utf-8")
+    assert [(case.text, case.half, case.is_case) for case in screening.asked_cases(tmp_path, law)] == [
+        ("question a", "questions-dev", True),
+        ("question b", "questions-test", False),
+    ]
+    for odd in ("a\tviolence\tsure\n", "a\tremoval\tyes\n", "a\tchild\n"):
+        judged.write_text(odd, encoding="utf-8")
+        with pytest.raises(BadInput, match="questions"):
+            list(screening.asked_cases(tmp_path, law))
+
+
+def test_the_examples_of_the_first_page_raise_an_alarm_where_there_is_a_danger_alone() -> None:
+    for event, question in indexes.open("builtin").card.events.items():
+        raised = [each for each in situations(question) if each.now and not each.is_limit]
+        assert bool(raised) == (event == "danger"), question
+
+
+@pytest.mark.slow
+def test_ordinary_questions_that_ship_hardly_raise_an_alarm() -> None:
+    """961 questions, each judged twice and apart; what may be a danger is left out."""
+    cases = list(screening.asked_cases())
+    raised = [any(danger.classes(case.text).get(name) for name in screening.EMERGENCIES) for case in cases]
+    for half in screening.ASKED.values():
+        near = [
+            now for case, now in zip(cases, raised, strict=True) if case.half == half and not case.is_case
+        ]
+        assert len(near) > 400
+        assert sum(near) <= 0.02 * len(near)
+    found = [now for case, now in zip(cases, raised, strict=True) if case.is_case]
+    assert sum(found) >= 0.7 * len(found)
