@@ -53,7 +53,7 @@ _OF_THREAT = "threat"  # an attack, a weapon, a threat of death by anybody: help
 @cache
 def _patterns() -> Mapping[Danger, Mapping[str, re.Pattern[str]]]:
     read = data("rag.screening", "urgent")
-    parts = ("now", "named", "contact")
+    parts = ("now", "named", "contact", "minor")
     return {d: {part: any_of(read.get(d, {}).get(part, ())) for part in parts} for d in Danger}
 
 
@@ -71,6 +71,9 @@ def situations(question: str) -> tuple[Emergency, ...]:
         for kind in ([each for each in raised if each not in limits], limits)
         if len(kind) > 1
     }
+    # who says that they are a child is first of all a child, whatever is done to them
+    if {"child"} < set(raised) and "suicide" not in first and _patterns()[Danger.CHILD]["minor"].search(text):
+        first = {Danger.CHILD, *first.intersection(meaning.LIMITS)}
     likeliest = {Danger.VIOLENCE if each == _OF_THREAT else each for each in first}
     found = []
     for each, patterns in _patterns().items():

@@ -342,6 +342,7 @@ def test_weights_of_evidence_are_kept_and_others_are_refused(tmp_path: Path) -> 
         LawClassifier.load(tmp_path / "law.npz")
 
 
+@pytest.mark.slow
 def test_questions_in_ten_languages_are_told_the_other_law_that_they_name() -> None:
     """Written apart from the terms that name a topic; the counts are those of docs/builtin-law.md."""
     notices = indexes.open().notices

@@ -141,9 +141,31 @@ def test_the_number_made_for_a_danger_comes_before_those_for_every_danger() -> N
     assert first == ["3114", "3919", "119"]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "j'ai 12 ans et mon beau-père vient dans mon lit la nuit",
+        "j'ai 12 ans et mon beau-père vient dans mon lit la nuit et me touche",
+        "j'ai 13 ans et mon oncle me force à le toucher",
+        "j'ai 13 ans et mon oncle me fait des choses que je veux pas",
+        "tengo 13 años y mi tío me toca",
+        "I'm 13 and my uncle touches me",
+        "ich bin 13 und mein Onkel fasst mich an",
+        "мне 12 лет, отчим трогает меня",
+    ],
+)
+def test_a_child_who_says_so_is_sent_to_the_help_for_children_first(question: str) -> None:
+    assert help_for(situations(question), CorpusCard("law", "Law", "fr", "FR"))[0].phone == "119"
+
+
+def test_a_child_who_wants_to_die_is_sent_to_the_help_against_suicide_first() -> None:
+    found = situations("j'ai 13 ans, je veux mourir, mon père me frappe tous les soirs")
+    assert help_for(found, CorpusCard("law", "Law", "fr", "FR"))[0].phone == "3114"
+
+
 @pytest.mark.slow
 def test_what_is_found_by_meaning_in_sixteen_languages_is_as_published() -> None:
-    """The dev half is learnt from, and in what ships the test half too: that both are found says little.
+    """The dev half is learnt from: that it is found says little. The test half is held out of what ships.
 
     What no rule and no fit has read says how unheard wording fares, and is told as it is.
     """
