@@ -91,6 +91,7 @@ def render(
         answer_panel.forget()
 
 
+TOLD = 2  # themes in that line: on a phone the examples below it stand on the first screen
 _PEOPLE = N_("Talk to a person instead: {themes}…")
 
 
@@ -106,7 +107,8 @@ def _draw_people(card: CorpusCard, t: Interface) -> None:
         themes = theme_names(contact.themes, t)
         helper = tag("span", layout.contact_html(contact, t), lang=card.language)
         people.append((themes[:1].upper() + themes[1:], helper))
-    themes = theme_names(dict.fromkeys(theme for each in advising for theme in each.themes), t)
+    told = dict.fromkeys(theme for each in advising for theme in each.themes)
+    themes = theme_names(list(told)[:TOLD], t)
     listed = rows(people if numbers else people[1:])
     st.html(folded(t(_PEOPLE, themes=themes), listed, class_="pd-whole pd-searched pd-advisers"))
 

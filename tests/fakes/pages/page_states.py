@@ -109,7 +109,9 @@ def _asks_further(page: Page) -> None:
 
 def _reads_how(page: Page, question: str) -> None:
     ask(page, question)
-    page.locator(".st-key-reading summary").click()
+    page.locator(".st-key-reading").wait_for()
+    if not page.locator(".st-key-reading details[open]").count():  # it stays open from question to question
+        page.locator(".st-key-reading summary").click()
 
 
 def _is_told_three_things(page: Page) -> None:
