@@ -27,8 +27,8 @@ LAW = Path(__file__).parents[1] / "indexes" / "builtin"
 FOLDER = Path(__file__).parents[1] / "tests" / "rag" / "screening" / "cases" / "danger"
 # these were written after all rules, by other writers
 MEASURED = ("unseen", "final", "long", "blind", "fresh")
-ASKED = {"dev": "questions-dev", "test": "questions-test"}  # halves of the questions that ship
-HALVES = ("dev", "test", *MEASURED, *ASKED.values())
+QUESTION_HALVES = {"dev": "questions-dev", "test": "questions-test"}  # halves of the questions that ship
+HALVES = ("dev", "test", *MEASURED, *QUESTION_HALVES.values())
 EMERGENCIES = CLASSES[:8]  # all but time limits
 ORDINARY = "ordinary"  # what is near no class: no emergency may be raised
 GROUPS = {
@@ -80,10 +80,12 @@ def read_cases(folder: Path = FOLDER) -> Iterator[Case]:
 
 
 QUESTIONS = ("everyday", "test", "common")  # files of questions as citizens ask them
-JUDGED = "questions.tsv"  # of a folder: id, class of danger, "yes" or "maybe"; who is not there is in none
+JUDGEMENTS = (
+    "questions.tsv"  # of a folder: id, class of danger, "yes" or "maybe"; who is not there is in none
+)
 
 
-def asked_cases(folder: Path = FOLDER, law: Path = LAW) -> Iterator[Case]:
+def question_cases(folder: Path = FOLDER, law: Path = LAW) -> Iterator[Case]:
     """Yield the questions that ship as cases of `ORDINARY`, by what was judged of them, if anything was.
 
     One that somebody is sure to be in danger in is a situation; what is judged "maybe" is left out.
@@ -91,7 +93,7 @@ def asked_cases(folder: Path = FOLDER, law: Path = LAW) -> Iterator[Case]:
     Raises:
         BadInput: a file of questions or of judgements is none.
     """
-    path = folder / JUDGED
+    path = folder / JUDGEMENTS
     if not path.exists():
         return
     try:
@@ -106,7 +108,7 @@ def asked_cases(folder: Path = FOLDER, law: Path = LAW) -> Iterator[Case]:
                 question = json.loads(line)
                 is_case = "yes" in told.get(question["id"], ())
                 if is_case or question["id"] not in told:
-                    half = ASKED[question.get("split", "test")]
+                    half = QUESTION_HALVES[question.get("split", "test")]
                     yield Case(ORDINARY, "fr", half, is_case, question["question"])
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(
@@ -116,7 +118,7 @@ def asked_cases(folder: Path = FOLDER, law: Path = LAW) -> Iterator[Case]:
 
 def outcomes(folder: Path = FOLDER) -> Iterator[Outcome]:
     """Ask every case of a folder; see `read_cases`."""
-    for case in (*read_cases(folder), *asked_cases(folder)):
+    for case in (*read_cases(folder), *question_cases(folder)):
         found = classes(case.text)
         raised = any(found.get(name) for name in (EMERGENCIES if case.danger == ORDINARY else (case.danger,)))
         yield Outcome(case.danger, case.language, case.half, case.is_case, raised)

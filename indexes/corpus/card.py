@@ -179,12 +179,16 @@ def _many(kind: type[_T]) -> _Parser:
     return parse
 
 
-def _themes(record: Record, key: str) -> object:
+def _themes(record: Record, key: str) -> Sequence[str]:
     found = texts(record, key)
-    if unknown := set(found).difference(THEMES):
-        cure = f"Use some of {', '.join(THEMES)}"
-        raise UnfitError(SkipReason.WRONG_TYPE, f"themes: no theme {', '.join(sorted(unknown))}", cure)
+    _check_themes(found, key)
     return found
+
+
+def _check_themes(themes: Sequence[str], place: str) -> None:
+    if unknown := set(themes).difference(THEMES):
+        cure = f"Use some of {', '.join(THEMES)}"
+        raise UnfitError(SkipReason.WRONG_TYPE, f"{place}: no theme {', '.join(sorted(unknown))}", cure)
 
 
 def _contact(record: Record, key: str) -> Contact:
@@ -215,9 +219,7 @@ def _law(record: Record, key: str) -> LoadedLaw:
         cure = 'Write "laws": {"CODE": {"url": ..., "law_date": ..., "themes": [...]}}'
         raise UnfitError(SkipReason.WRONG_TYPE, f"laws, {key}: not an object", cure)
     law = _build(LoadedLaw, part)
-    if unknown := set(law.themes).difference(THEMES):
-        cure = f"Use some of {', '.join(THEMES)}"
-        raise UnfitError(SkipReason.WRONG_TYPE, f"laws, {key}: no theme {', '.join(sorted(unknown))}", cure)
+    _check_themes(law.themes, f"laws, {key}")
     return law
 
 

@@ -44,7 +44,7 @@ class Elsewhere:
     # interface language -> the time limit that matters most there, and from when it runs
     deadline: Mapping[str, str] = field(default_factory=dict)
     contact: Contact | None = None  # who helps with it
-    terms: tuple[str, ...] = ()  # legal terms each of which names it alone: see `Topics.of_terms`
+    terms: tuple[str, ...] = ()  # legal terms each of which names it alone: see `Topics.match_terms`
     names: tuple[str, ...] = ()  # that are written in every language: "RSA"
 
 

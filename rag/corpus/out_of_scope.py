@@ -195,7 +195,7 @@ class Topics:
         found = sorted({number for number, phrase in looked_at if phrase.fits(terms)})
         return tuple(self._topics[number] for number in found)
 
-    def of_terms(self, terms: Set[str], names: Set[str] = frozenset()) -> tuple[Elsewhere, ...]:
+    def match_terms(self, terms: Set[str], names: Set[str] = frozenset()) -> tuple[Elsewhere, ...]:
         """Return the topics of the legal terms that a question in another language was read as.
 
         They are those that every term names: who asks of a hospital and of an inheritance asks of neither

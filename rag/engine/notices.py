@@ -74,7 +74,7 @@ class Notices:
             return None
         named = frozenset() if question.isupper() else frozenset(_NAME.findall(question))
         terms = set(french_terms(question, None)).difference(data("rag.screening", "incidental")["terms"])
-        return self.topics.of_terms(terms, named) or self.topics.find(question)
+        return self.topics.match_terms(terms, named) or self.topics.find(question)
 
     def features(self, question: str, lists: Mapping[str, Ranking]) -> dict[str, float] | None:
         """Return the features of a search of the whole corpus, no topic told.

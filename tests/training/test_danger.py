@@ -350,5 +350,5 @@ def test_stories_are_what_their_writers_told_and_no_question_of_the_law(
     monkeypatch.setattr(cases, "read_cases", lambda folder: ())
     of = cases.examples(tmp_path, tmp_path / "cases.xz", seed=42)
     assert {each.text for each in of if cases.is_story(each)} == {each["text"] for each in told}
-    assert {each.writer for each in of if each.is_of_law} == {"story-0", "story-1"}  # they stand beside
-    assert "is_of_law" not in repr(of[-1])  # the checksum of a fit is of what is learnt
+    assert {each.writer for each in of if each.is_law_question} == {"story-0", "story-1"}  # they stand beside
+    assert "is_law_question" not in repr(of[-1])  # the checksum of a fit is of what is learnt

@@ -162,8 +162,8 @@ def _write(path: Path, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w") as file:
                 orders = (array, np.asfortranarray(array)) if array.ndim == 2 else (array,)
-                packed_smaller = min(orders, key=lambda each: len(lzma.compress(each.tobytes("A"))))
-                np.lib.format.write_array(file, packed_smaller, allow_pickle=False)
+                smallest = min(orders, key=lambda each: len(lzma.compress(each.tobytes("A"))))
+                np.lib.format.write_array(file, smallest, allow_pickle=False)
 
 
 @guarded

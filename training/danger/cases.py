@@ -39,9 +39,7 @@ class Example:
     is_case: bool
     writer: str
     language: str = "fr"
-    is_of_law: bool = field(
-        default=False, repr=False
-    )  # a question of the law that ships, which was shared out
+    is_law_question: bool = field(default=False, repr=False)  # of the law that ships
 
 
 def examples(folder: Path, written: Path, seed: int, halves: Collection[str] = ("dev",)) -> list[Example]:
@@ -70,7 +68,7 @@ def examples(folder: Path, written: Path, seed: int, halves: Collection[str] = (
     drawn = random.Random(seed).sample(questions, min(ORDINARY, len(questions)))  # noqa: S311
     drawn = [text for text in drawn if not any(rule_classes(text).values())]  # some are of danger
     law = [
-        Example(text, "", is_case=False, writer=writers[n % len(writers)], is_of_law=True)
+        Example(text, "", is_case=False, writer=writers[n % len(writers)], is_law_question=True)
         for n, text in enumerate(drawn)
     ]
     return [*found, *law, *joined([*found, *law], seed)]
@@ -149,7 +147,7 @@ def writers(of: Sequence[Example]) -> list[str]:
 
 def is_story(example: Example) -> bool:
     """Tell whether a text is an ordinary trouble as somebody told it."""
-    return not example.danger and example.writer.startswith(STORY) and not example.is_of_law
+    return not example.danger and example.writer.startswith(STORY) and not example.is_law_question
 
 
 def is_counted(example: Example) -> bool:

@@ -91,7 +91,7 @@ def render(
         answer_panel.forget()
 
 
-TOLD = 2  # themes in that line: on a phone the examples below it stand on the first screen
+SUMMARY_THEMES = 2  # themes in that line: on a phone the examples below it stand on the first screen
 _PEOPLE = N_("Talk to a person instead: {themes}…")
 
 
@@ -108,7 +108,7 @@ def _draw_people(card: CorpusCard, t: Interface) -> None:
         helper = tag("span", layout.contact_html(contact, t), lang=card.language)
         people.append((themes[:1].upper() + themes[1:], helper))
     told = dict.fromkeys(theme for each in advising for theme in each.themes)
-    themes = theme_names(list(told)[:TOLD], t)
+    themes = theme_names(list(told)[:SUMMARY_THEMES], t)
     listed = rows(people if numbers else people[1:])
     st.html(folded(t(_PEOPLE, themes=themes), listed, class_="pd-whole pd-searched pd-advisers"))
 
@@ -173,7 +173,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     engine, result, t = page.engine, page.result, page.t
     alarm = page.decision.grave  # under it nothing else speaks, but for the articles
     if not alarm:
-        _draw_above(page)
+        _draw_notices(page)
     if not result.shown:
         if page.options.chosen:
             notices.filtered_out(t)
@@ -190,7 +190,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
             answer_html.draw(page.answers.quoter, result, page.question, cited)
         dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
     slot = _draw_cards(page)
-    _draw_reading(page)
+    _draw_method(page)
     view = _view(page)
     found = [shown.article for shown in result.shown]
     found += permalink.draw_evidence(found, view, page.typed, t)
@@ -206,7 +206,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     return slot
 
 
-def _draw_above(page: _Page) -> None:
+def _draw_notices(page: _Page) -> None:
     """Say what is to be known of the question, and which law governs it, above the articles."""
     engine, result, t = page.engine, page.result, page.t
     said = notices.in_question_language(page.own, t)
@@ -221,7 +221,7 @@ def _draw_above(page: _Page) -> None:
         notices.mended(page.question, result, engine.analyser, said)
 
 
-def _draw_reading(page: _Page) -> None:
+def _draw_method(page: _Page) -> None:
     """Draw how the list is to be read and which words it was made with, folded: it is why, not what."""
     t = page.t
     with st.expander(t("How to read this list"), key="reading"):

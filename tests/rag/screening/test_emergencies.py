@@ -331,17 +331,17 @@ def test_questions_that_ship_are_cases_by_what_was_judged_of_them(tmp_path: Path
     for name, (id_, split) in asked.items():
         line = {"id": id_, "question": f"question {id_}"} | ({"split": split} if split else {})
         (law / f"questions_{name}.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    assert list(screening.asked_cases(tmp_path, law)) == []  # nothing was judged
-    judged = tmp_path / screening.JUDGED
+    assert list(screening.question_cases(tmp_path, law)) == []  # nothing was judged
+    judged = tmp_path / screening.JUDGEMENTS
     judged.write_text("a\tviolence\tyes\na\tchild\tmaybe\nc\tpolice\tmaybe\n", encoding="utf-8")
-    assert [(case.text, case.half, case.is_case) for case in screening.asked_cases(tmp_path, law)] == [
+    assert [(case.text, case.half, case.is_case) for case in screening.question_cases(tmp_path, law)] == [
         ("question a", "questions-dev", True),
         ("question b", "questions-test", False),
     ]
     for odd in ("a\tviolence\tsure\n", "a\tremoval\tyes\n", "a\tchild\n"):
         judged.write_text(odd, encoding="utf-8")
         with pytest.raises(BadInput, match="questions"):
-            list(screening.asked_cases(tmp_path, law))
+            list(screening.question_cases(tmp_path, law))
 
 
 def test_the_examples_of_the_first_page_raise_an_alarm_where_there_is_a_danger_alone() -> None:
@@ -353,9 +353,9 @@ def test_the_examples_of_the_first_page_raise_an_alarm_where_there_is_a_danger_a
 @pytest.mark.slow
 def test_ordinary_questions_that_ship_hardly_raise_an_alarm() -> None:
     """961 questions, each judged twice and apart; what may be a danger is left out."""
-    cases = list(screening.asked_cases())
+    cases = list(screening.question_cases())
     raised = [any(danger.classes(case.text).get(name) for name in screening.EMERGENCIES) for case in cases]
-    for half in screening.ASKED.values():
+    for half in screening.QUESTION_HALVES.values():
         near = [
             now for case, now in zip(cases, raised, strict=True) if case.half == half and not case.is_case
         ]
