@@ -169,11 +169,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--classifier", type=Path, help="a file of training.danger; default: the one that ships"
     )
+    parser.add_argument(
+        "--raises", type=float, metavar="LOG_ODDS", help="from which a class is raised; default: the file's"
+    )
     parser.add_argument("--output", type=Path, help="JSON of all counts with their intervals")
     parsed = parser.parse_args(arguments)
     try:
-        if parsed.classifier is not None:
-            danger_classifier.use(parsed.classifier)
+        if parsed.classifier is not None or parsed.raises is not None:
+            danger_classifier.use(parsed.classifier or danger_classifier.FILE, parsed.raises)
             classes.cache_clear()
             log_odds.cache_clear()
         asked = [each for each in outcomes(parsed.cases) if parsed.half in (None, each.half)]

@@ -12,7 +12,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from lzma import LZMAError
 from pathlib import Path
@@ -345,8 +345,13 @@ class Decider:
 _used = [FILE]
 
 
-def use(path: Path) -> None:
-    """Let another file tell of danger in this process, so that it can be measured; before the first question.
+_raises: list[float] = []  # a threshold to measure with instead of the one that the file has
+
+
+def use(path: Path = FILE, raises: float | None = None) -> None:
+    """Let another file, or threshold, tell of danger in this process, to be measured; before any question.
+
+    `raises` are the log odds from which a class is raised; None: those of the file.
 
     Raises:
         BadInput: it is no such file.
@@ -360,6 +365,7 @@ def use(path: Path) -> None:
             f"{path}: {error!r}; expected what `python -m training.danger --output` writes"
         ) from None
     _used[:] = [path]
+    _raises[:] = [] if raises is None else [raises]
     classifier.cache_clear()
     decider.cache_clear()
 
@@ -375,7 +381,8 @@ def classifier() -> Classifier:
 def decider() -> Decider:
     """Return the decider that ships."""
     with np.load(_used[0]) as data:
-        return _decider(data)
+        by = _decider(data)
+    return replace(by, raises=_raises[0]) if _raises else by
 
 
 def _decider(data: Mapping[str, npt.NDArray[np.generic]]) -> Decider:

@@ -26,6 +26,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain, product
 
 from rag.text.article_numbers import chinese_number
@@ -113,6 +114,7 @@ class _Part:
     gap: bool = False
 
     @classmethod
+    @cache  # the same words stand in many phrases: one part for all of them is read, and kept, once
     def read(cls, written: str) -> _Part:
         if written == "…":
             return cls(gap=True)
@@ -161,16 +163,20 @@ def _expanded(phrase: str) -> Iterator[str]:
         yield from _expanded(f"{phrase[: found.start()]}{choice}{phrase[found.end() :]}")
 
 
+@cache
+def _pieces(spelt: str) -> tuple[str, ...]:
+    """Return what a word of a phrase is made of: apostrophes and hyphens divide, "m'a" is two words."""
+    composed = spelt[0] in "…<{" or "|" in spelt or "*" in spelt
+    return (spelt,) if composed else tuple(_WORD.findall(fold(spelt)))
+
+
 def _phrases(written: str) -> Iterator[_Phrase]:
     """Yield the phrases of a line of a lexicon."""
     for phrase in chain.from_iterable(_expanded(each.strip()) for each in written.split(",") if each.strip()):
-        choices: list[tuple[list[str], ...]] = []
+        choices: list[tuple[tuple[str, ...], ...]] = []
         for part in _WRITTEN.findall(phrase):
-            optional, spelt = part.endswith("?"), part.rstrip("?")
-            composed = spelt[0] in "…<{" or "|" in spelt or "*" in spelt
-            # apostrophes and hyphens divide: "m'a" is two words
-            pieces = [spelt] if composed else _WORD.findall(fold(spelt))
-            choices.append((pieces, []) if optional else (pieces,))
+            pieces = _pieces(part.rstrip("?"))
+            choices.append((pieces, ()) if part.endswith("?") else (pieces,))
         for chosen in product(*choices):
             yield tuple(_Part.read(piece) for pieces in chosen for piece in pieces)
 

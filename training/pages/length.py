@@ -1,7 +1,7 @@
 """How much a person reads before the first article, and how long an answer is on a phone.
 
 Words are those that stand open between the notice under the question box and what is looked for; a screen is
-one of 390 by 844 pixels.
+one of 390 by 844 pixels. Where another law governs, the first article is the one that its box names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LENGTH = """() => {
     return count;
   };
   return {
-    article: words(".pd-card, .pd-row, .pd-closest"),
+    article: words(".pd-card, .pd-row, .pd-closest, .pd-governing"),
     useful: words(USEFUL),
     screens: main.scrollHeight / window.innerHeight,
   };

@@ -14,7 +14,7 @@ from rag.corpus.card import Contact, CorpusCard, Elsewhere, Step
 from rag.engine.result import MAX_CHARS, Result
 from rag.errors import BadSetting, DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
 from rag.screening.decision import Decision, DecisionReason, steps_in_time
-from rag.screening.emergencies import Danger, call_line, help_for
+from rag.screening.emergencies import Danger, call_line, help_for, limit_line
 from rag.screening.language import question_language
 from rag.screening.lay_terms import FRENCH, french_terms
 from rag.text import Analyser
@@ -181,9 +181,10 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
     body: list[str] = []
     for number, topic in enumerate(topics):
         name = in_language(topic.title, t.language)
-        facts = [(t("The law to look at"), tag("strong", link(topic.url, topic.law)))]
+        governing = tag("strong", link(topic.url, topic.law), class_="pd-governing")
+        facts = [(t("The law to look at"), governing)]
         if topic.deadline:
-            facts.insert(0, (t("Time limit"), in_language(topic.deadline, t.language)))
+            facts.append((t("Time limit"), in_language(topic.deadline, t.language)))
         if topic.contact is not None:
             helper = tag("span", contact_html(topic.contact, t), lang=card.language)
             facts.append((t("Who helps"), helper))
@@ -328,8 +329,7 @@ def draw_emergency(
     paragraphs: list[Html] = []
     if decision.contacts:
         if decision.grave and (line := call_line(decision.language, decision.contacts[0].phone)):
-            way = "rtl" if decision.language in _RIGHT_TO_LEFT else None
-            paragraphs.append(tag("p", tag("strong", line), lang=decision.language, dir=way))
+            paragraphs.append(_in_own_language(line, decision.language))
         paragraphs += _people_html(decision.contacts, card, t)
     else:
         paragraphs.append(tag("p", t("Call the emergency number of the place where you are.")))
@@ -377,6 +377,8 @@ def draw_limits(decision: Decision, t: Interface, card: CorpusCard, articles: Ma
     steps = steps_in_time(decision, card)
     first, *later = _steps_html(steps, t, card, articles, links=2) or [Html()]
     body = [first, tag("p", t(_KEEP))]
+    if line := limit_line(decision.language):
+        body.insert(0, _in_own_language(line, decision.language))
     people = help_for(decision.limits, card)[:_PEOPLE_OF_LIMIT]
     if people and people[0].phone:
         called = tag("strong", people[0].name)
@@ -387,6 +389,12 @@ def draw_limits(decision: Decision, t: Interface, card: CorpusCard, articles: Ma
         body.append(folded(t("Who helps, and what else can be done"), *later, class_="pd-more"))
     heading = tag("h2", t("A time limit may be running"))
     st.html(tag("div", heading, *body, class_="pd-box pd-running", role="status", lang=spoken))
+
+
+def _in_own_language(line: str, language: str | None) -> Html:
+    """Return a sentence in the language of a question that the page has no words for."""
+    way = "rtl" if language in _RIGHT_TO_LEFT else None
+    return tag("p", tag("strong", line), lang=language, dir=way)
 
 
 def _in_language_of(decision: Decision, t: Interface) -> tuple[Interface, str | None]:

@@ -243,13 +243,12 @@ def _view(page: _Page) -> View:
 def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
     """Draw the likely articles as cards and the others as lines that open; return the place for an answer.
 
-    What can be done stands below the first, which it rests on. Where another law governs, or somebody in
-    danger asks what none answers, they are lines, and folded.
+    What can be done stands below the first, which it rests on. Where another law governs, or somebody is in
+    danger, they are lines, and folded: help is what is read.
     """
     result, t, view = page.result, page.t, _view(page)
     pairs = list(zip(result.shown, page.explained, strict=True))
-    aside = result.elsewhere or (result.doubtful and page.decision.grave)
-    if aside and not result.known:
+    if (result.elsewhere or page.decision.grave) and not result.known:
         rows = [row_html(shown, view, explanation) for shown, explanation in pairs]
         st.html(
             folded(t("Articles of the loaded law that use these words"), *rows, class_="pd-whole pd-closest")

@@ -30,8 +30,14 @@ def test_words_name_a_topic_if_two_articles_are_about_them_or_one_and_a_question
     assert names_topic(WILL, [FORM, EFFECT], {"1", "2"}, {}, _terms)
     assert names_topic(WILL, [FORM, EFFECT], {"1"}, CITED, _terms)
     assert not names_topic(WILL, [FORM, EFFECT], {"1"}, {}, _terms)
-    assert not names_topic(WILL, [FORM, EFFECT], set(), CITED, _terms)
+    assert not names_topic(WILL, [EFFECT], {"2"}, {}, _terms)
     assert not names_topic(WILL, [], {"1", "2"}, {}, _terms)
+
+
+def test_a_word_that_the_law_lacks_names_a_topic_if_two_questions_use_it() -> None:
+    assert names_topic(WILL, [FORM, EFFECT], set(), CITED, _terms)
+    assert not names_topic(WILL, [EFFECT], set(), CITED, _terms)
+    assert not names_topic(frozenset({"will", "a"}), [FORM, EFFECT], set(), CITED, _terms)
 
 
 def test_each_section_has_its_most_typical_question_and_those_with_the_words_come_first() -> None:
@@ -64,6 +70,7 @@ def engine() -> Engine:
         "testament",
         "tutelle",
         "usufruit",
+        "usucapion",
         "troubles de voisinage",
         "licenciement",
         "dépôt de garantie",

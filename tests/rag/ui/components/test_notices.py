@@ -11,8 +11,10 @@ from rag.corpus.card import Contact, CorpusCard, Moved, Step
 from rag.engine.result import Result
 from rag.engine.topic_view import TopicCase
 from rag.text import SpellingCorrection
+from rag.text.patterns import data
 from rag.types import KnownItem, Shown, Why
 from rag.ui.html import plain_label
+from rag.ui.i18n import LANGUAGES
 from tests.fakes.pages.ask_page_driver import ask, body, cards, headings, page, press
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, MOVED, QUESTION, FakeEngine, FakeFacets, many_laws
@@ -459,3 +461,25 @@ def test_whom_to_call_is_said_in_a_language_that_the_page_has_not(
     assert "3919" in first.text
     assert first.attributes.get("dir") == way
     assert headings(app)[0] == "If this is happening to you, get help first"
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "way"),
+    [
+        ("he recibido una orden de expulsión del territorio francés, OQTF", "Puede que esté corriendo", None),
+        ("وصلني قرار بمغادرة الأراضي الفرنسية OQTF", "قد تكون هناك مهلة", "rtl"),
+    ],
+)
+def test_a_time_limit_is_told_in_a_language_that_the_page_has_not(
+    question: str, line: str, way: str | None
+) -> None:
+    first = body(ask(page(FakeEngine(), lang="en"), question)).one(class_="pd-running").all("p")[0]
+    assert first.text.startswith(line)
+    assert first.attributes.get("dir") == way
+
+
+def test_what_is_said_in_other_languages_is_said_in_the_same_of_a_danger_and_of_a_time_limit() -> None:
+    said = data("rag.screening", "call")
+    assert set(said["call"]) == set(said["limit"])
+    assert not set(said["limit"]) & set(LANGUAGES)
+    assert all(text.strip() == text != "" for text in said["limit"].values())

@@ -204,8 +204,8 @@ def test_another_law_is_told_with_its_time_limit_and_one_who_helps() -> None:
     box = body(ask(page(engine), "dépôt garantie arbre")).one(class_="pd-elsewhere")
 
     assert [(each.text, told.text) for each, told in zip(box.all("dt"), box.all("dd"), strict=True)] == [
-        ("Délai", "Un an, dès le fait."),
         ("Le texte à consulter", "Loi du 6 juillet 1989"),
+        ("Délai", "Un an, dès le fait."),
         ("Qui aide", "Bureau · 12"),
     ]
     _, number, people = box.all("a")
@@ -304,6 +304,13 @@ def test_who_is_in_danger_is_helped_though_nothing_can_be_searched() -> None:
 
     assert body(app).one(class_="pd-urgent").text
     assert headings(app)[1] == "Un problème est survenu"
+
+
+def test_under_an_alarm_the_articles_are_lines_behind_one_fold() -> None:
+    app = ask(page(FakeEngine()), "mon mari me frappe à cause d'un arbre")
+    [fold] = body(app).all("details", "pd-closest")
+    assert len(fold.all("details", "pd-row")) == len(cards(app)) > 1
+    assert not body(ask(page(FakeEngine()), QUESTION)).all("details", "pd-closest")
 
 
 def test_the_language_is_the_addresss_then_the_browsers_and_the_question_stays() -> None:
