@@ -251,10 +251,13 @@ def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     """Say that probably nothing of what is shown below answers, and what to try.
 
     `law` is what the corpus is called in a sentence; "" where it holds many laws. A question in another
-    language than the law's is told so (`draw_language`), and not to mind its spelling.
+    language than the law's is told so (`draw_language`), and not to mind its spelling; where it can be asked
+    in words of the law nothing is denied, for its own words tell little of what those find.
     """
-    message = t(_DOUBT_CODE if is_code(law) else _DOUBT, title=law) if law else t(_DOUBT_ALL)
     foreign = foreign_language(question, card.language)
+    if foreign and card.language == FRENCH and french_terms(question):
+        return
+    message = t(_DOUBT_CODE if is_code(law) else _DOUBT, title=law) if law else t(_DOUBT_ALL)
     tips = _tips(*map(t, _TIPS[:2]), _people(card, t))
     more = "" if foreign else folded(t("What to try"), tips, class_="pd-more")
     _box(t, message, more, kind="pd-doubt")

@@ -123,10 +123,16 @@ TENANCY = Elsewhere(
     "Loi du 6 juillet 1989",
     ("dépôt garantie",),
     {
-        "fr": "La location d'un logement vide ou meublé suit une loi à part.",
-        "en": "Renting a home follows a law of its own.",
+        "fr": "Le bailleur rend la somme dans le mois si rien n'est abîmé. Sinon il doit prouver ce qu'il garde.",
+        "en": "The landlord gives the sum back within a month if nothing is damaged. Otherwise what is kept "
+        "must be proved.",
     },
     "https://law.example/1989",
+    deadline={
+        "fr": "Vous avez trois ans à partir du jour où la somme devait être rendue.",
+        "en": "You have three years from the day on which the sum was due.",
+    },
+    contact=Contact("Permanence du logement", phone="01 00 00 00 00"),
 )
 MOVED = Moved("Code civil", "1382", ("1240",), "2016-10-01", "réparer le dommage que l'on cause par sa faute")
 

@@ -189,7 +189,7 @@ def test_a_topic_of_another_law_is_said_above_the_cards(
     assert order in body(ask(page(locale=locale), QUESTION)).text
     assert topic in box.text
     assert "Loi du 6 juillet 1989" in box.text
-    law, people = box.all("a")
+    law, _, people = box.all("a")
     assert (law.attributes["href"], law.text) == ("https://law.example/1989", "Loi du 6 juillet 1989")
     assert people.attributes["href"] == "#" + body(app).one(class_="pd-help").attributes["id"]
     assert cards(app)
