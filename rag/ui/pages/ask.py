@@ -279,12 +279,12 @@ def _heading(page: _Page) -> None:
     heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
     likelihood: Html | str = ""
     many = bool(engine.card.by_theme(engine.facets().codes))
-    if result.topic:
-        heading = t.n("One article on this", "{count} articles on this", len(result.shown))
-    elif result.elsewhere and not many:  # says enough: two warnings would be one too many
-        heading = t("{title}: perhaps about something else", title=engine.card.title)
-    elif result.elsewhere:
+    if (page.decision.grave and not result.known) or (result.elsewhere and many):  # they are folded
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
+    elif result.topic:
+        heading = t.n("One article on this", "{count} articles on this", len(result.shown))
+    elif result.elsewhere:  # says enough: two warnings would be one too many
+        heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.doubtful:
         if not page.decision.grave and page.decision.reason not in notices.SCREENED_REASONS:
             codes = list(engine.facets().codes)

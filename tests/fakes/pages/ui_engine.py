@@ -123,7 +123,7 @@ TENANCY = Elsewhere(
     "Loi du 6 juillet 1989",
     ("dépôt garantie",),
     {
-        "fr": "Le bailleur rend la somme dans le mois si rien n'est abîmé. Sinon il doit prouver ce qu'il garde.",
+        "fr": "Elle est rendue sous un mois si rien n'est abîmé. Sinon, le bailleur justifie ce qu'il garde.",
         "en": "The landlord gives the sum back within a month if nothing is damaged. Otherwise what is kept "
         "must be proved.",
     },

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -24,10 +25,11 @@ from rag.text.patterns import data
 from rag.types import Floats
 from rag.ui.i18n import LANGUAGES
 from tests.paths import ROOT
+from tests.rag.ui.test_reading_level import SPACELESS, lix, sentences, words
 
 BUILTIN = ROOT / "indexes" / "builtin"
 FRENCH = analyser("fr")
-OFFICIAL = "https://www.legifrance.gouv.fr/"
+OFFICIAL = ("https://www.legifrance.gouv.fr/", "https://eur-lex.europa.eu/")
 
 QUESTIONS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))
 ASKED = QUESTIONS["asked"]  # topic -> questions
@@ -78,9 +80,43 @@ def test_topic_is_complete(topic: Elsewhere) -> None:
     assert topic.url.startswith(OFFICIAL)
 
 
-@pytest.mark.parametrize(
-    "topic", [each for each in TOPICS.values() if not set(each.codes) & set(LAWS)], ids=lambda topic: topic.id
-)
+UNLOADED = [topic for topic in TOPICS.values() if not set(topic.codes) & set(LAWS)]
+BY_ARTICLE = "https://www.legifrance.gouv.fr/search/code?tab_selection=code&searchField=NUM_ARTICLE&query="
+WITHOUT_ARTICLE = {"supplementary-pension"}  # an agreement whose numbers nobody has looked up
+
+
+@pytest.mark.parametrize("topic", UNLOADED, ids=lambda topic: topic.id)
+def test_a_topic_whose_law_is_not_loaded_tells_its_rule_in_two_sentences_and_the_article(
+    topic: Elsewhere,
+) -> None:
+    for language, text in topic.explain.items():
+        ends = re.findall("。" if language in SPACELESS else r"\.(?=\s|$)", text)
+        assert len(ends) == 2, text
+    assert len(words(topic.explain["fr"])) <= 60  # an elided word counts as two
+    numbers = re.search(r"\(.*?articles? ([^ ,)]+)", topic.law)
+    assert (numbers is None) == (topic.id in WITHOUT_ARTICLE)
+    assert topic.url is not None
+    if numbers is not None and topic.url.startswith(BY_ARTICLE):
+        assert topic.url == BY_ARTICLE + numbers[1]
+    assert topic.url.startswith(BY_ARTICLE) or not topic.law.startswith("Code ")
+
+
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each not in SPACELESS])
+def test_what_is_told_of_another_law_is_read_as_easily_as_news(language: str) -> None:
+    rules, limits = ([of[language] for of in told] for told in _told())
+    longest = max(len(words(sentence)) for text in (*rules, *limits) for sentence in sentences(text))
+    said = f"rules LIX {lix(rules):.1f}, time limits {lix(limits):.1f}, longest sentence {longest} words"
+    print(f"{language}: {said}")  # noqa: T201 - with -s: the numbers of docs/pages.md
+
+    assert max(lix(rules), lix(limits)) <= 45  # newspapers write up to 50
+    assert longest <= 30
+
+
+def _told() -> tuple[list[Mapping[str, str]], list[Mapping[str, str]]]:
+    return [topic.explain for topic in UNLOADED], [topic.deadline for topic in UNLOADED]
+
+
+@pytest.mark.parametrize("topic", UNLOADED, ids=lambda topic: topic.id)
 def test_a_topic_whose_law_is_not_loaded_tells_a_time_limit_and_who_helps(topic: Elsewhere) -> None:
     assert set(topic.deadline) == set(LANGUAGES)
     assert all(text.strip() == text != "" for text in topic.deadline.values())
