@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 PHONE = {"width": 390, "height": 844}
 # What a person can use: whom to call, what to do in time, where to look instead, the law's own words.
 _USEFUL = (
-    ".pd-urgent p, .pd-people p, .pd-running p, .pd-moved p, .pd-elsewhere p, .pd-doubt > ul > li, "
-    ".st-key-topic button, .pd-told, .pd-card .pd-passage, .pd-untold"
+    ".pd-urgent p, .pd-people p, .pd-running p, .pd-moved p, .pd-elsewhere p:not(.pd-governing), "
+    ".pd-doubt > ul > li, .st-key-topic button, .pd-told, .pd-card .pd-passage, .pd-untold"
 )
+MEASURES = ("article", "useful", "screens")
 _LENGTH = """() => {
   const main = document.querySelector("[data-testid=stMainBlockContainer]");
   const notice = main.querySelector(".pd-notice");
@@ -52,6 +53,8 @@ _LENGTH = """() => {
 def measure(page: RunningServer, questions: Sequence[str]) -> dict[str, Any]:
     """Return words and screens: median, ninetieth percentile and most, over the questions with an article.
 
+    `longest` are the questions of which there is most, by which of the three.
+
     Raises:
         MissingExtra: playwright is not installed.
         PandectError: there is no Chromium.
@@ -59,7 +62,9 @@ def measure(page: RunningServer, questions: Sequence[str]) -> dict[str, Any]:
     with chromium() as browser, opened(browser, page, "", viewport=PHONE) as tab:
         found = [_length(tab, question) for question in questions]
     shown = [each for each in found if each["article"] is not None]
+    most = {key: max(found, key=lambda each: each[key] or 0) for key in MEASURES} if found else {}
     return {
+        "longest": {key: questions[found.index(each)] for key, each in most.items()},
         "without_an_article": len(found) - len(shown),
         "words_before_the_first_article": _spread([each["article"] for each in shown]),
         "words_before_the_first_useful_sentence": _spread(

@@ -165,8 +165,8 @@ _CHOSEN = N_("Sentences of the articles, chosen without a model.")
 MAX_QUOTE = 240  # characters, some forty words: what is longer is read on the card, which comes next
 
 
-def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:
-    """Draw the passage with a link to its card; nothing where it is long, or not about the question."""
+def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> bool:
+    """Draw the passage with a link to its card; not where it is long, or not about the question: False."""
     # one: with what can be done, more would push the articles off the screen
     articles = [shown.article for shown in result.shown[:FROM] if shown.article.text][:1]
     law_words = {pair.law: pair.weight for pair in result.bridged}  # the law's terms for everyday words
@@ -174,13 +174,14 @@ def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles)
     # of a passage that is much too long the beginning of its article would stand there, which answers nothing
     found = [each for each in quotes if not each.long and _length(each) <= MAX_QUOTE]
     if not found:
-        return
+        return False
     t = cited.t
     said = N_("Only the official text counts.") if cited.summary else _CHOSEN
     hint = tag("p", t(said), class_="pd-hint")
     passages = bullets(_extract(each, cited) for each in found)
     named = t("What these articles say")
     st.html(tag("section", passages, hint, class_="pd-box pd-quoted", aria_label=named))
+    return True
 
 
 def _length(extract: Extract) -> int:

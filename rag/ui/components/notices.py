@@ -181,15 +181,15 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
     body: list[str] = []
     for number, topic in enumerate(topics):
         name = in_language(topic.title, t.language)
-        governing = tag("strong", link(topic.url, topic.law), class_="pd-governing")
-        facts = [(t("The law to look at"), governing)]
+        governing = tag("p", tag("strong", link(topic.url, topic.law)), class_="pd-governing")
+        facts: list[tuple[str, Html]] = []
         if topic.deadline:
             facts.append((t("Time limit"), in_language(topic.deadline, t.language)))
         if topic.contact is not None:
             helper = tag("span", contact_html(topic.contact, t), lang=card.language)
             facts.append((t("Who helps"), helper))
         caution = tag("p", t(_LETTER), class_="pd-hint") if topic.deadline else ""
-        told = join(tag("p", in_language(topic.explain, t.language)), rows(facts), caution)
+        told = join(governing, tag("p", in_language(topic.explain, t.language)), rows(facts), caution)
         head = tag("h3", name, class_="pd-small")
         body.append(folded(name, told, class_="pd-more") if number else join(head, told))
     if people := _people(card, t):

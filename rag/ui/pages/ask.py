@@ -183,13 +183,15 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if result.topic and not alarm:
         question_form.draw_topic(page.question, result.topic, t)
     _heading(page)
-    if page.decision.may_ask and not (result.topic or alarm):
+    asks_back, quoted = page.decision.may_ask and not (result.topic or alarm), False
+    if asks_back:
         alone = len(result.shown) == 1  # its card says what it says
         if page.answers.quoter is not None and not (alone or notices.speaks(page.decision)):
             cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
-            answer_html.draw(page.answers.quoter, result, page.question, cited)
-        dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
-    slot = _draw_cards(page)
+            quoted = answer_html.draw(page.answers.quoter, result, page.question, cited)
+        if quoted:
+            dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
+    slot = _draw_cards(page, asks_back=asks_back and not quoted)
     _draw_method(page)
     view = _view(page)
     found = [shown.article for shown in result.shown]
@@ -240,7 +242,7 @@ def _view(page: _Page) -> View:
     return View(engine.card, engine.analyser, page.t, day, engine.law, facts=engine.facts, listed=listed)
 
 
-def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
+def _draw_cards(page: _Page, *, asks_back: bool) -> st.delta_generator.DeltaGenerator:
     """Draw the likely articles as cards and the others as lines that open; return the place for an answer.
 
     What can be done stands below the first, which it rests on. Where another law governs, or somebody is in
@@ -249,6 +251,8 @@ def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
     result, t, view = page.result, page.t, _view(page)
     pairs = list(zip(result.shown, page.explained, strict=True))
     if (result.elsewhere or page.decision.grave) and not result.known:
+        if asks_back:
+            dialogue.draw_clarification(page.own, page.question, result, page.engine.card.language, t)
         rows = [row_html(shown, view, explanation) for shown, explanation in pairs]
         st.html(
             folded(t("Articles of the loaded law that use these words"), *rows, class_="pd-whole pd-closest")
@@ -262,6 +266,8 @@ def _draw_cards(page: _Page) -> st.delta_generator.DeltaGenerator:
         if number == 0 and not page.decision.grave:
             said = notices.in_question_language(page.own, t)
             notices.draw_steps(result, page.decision, page.engine.card, said)
+        if number == 0 and asks_back:  # what answers is read before what is asked
+            dialogue.draw_clarification(page.own, page.question, result, page.engine.card.language, t)
     slot = st.container()
     if rest := pairs[first:]:  # one element: every element costs, here and in the browser
         # why: a browser draws what comes together at once, and one answer in five came together. Apart, the

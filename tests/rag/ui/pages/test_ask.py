@@ -204,7 +204,6 @@ def test_another_law_is_told_with_its_time_limit_and_one_who_helps() -> None:
     box = body(ask(page(engine), "dépôt garantie arbre")).one(class_="pd-elsewhere")
 
     assert [(each.text, told.text) for each, told in zip(box.all("dt"), box.all("dd"), strict=True)] == [
-        ("Le texte à consulter", "Loi du 6 juillet 1989"),
         ("Délai", "Un an, dès le fait."),
         ("Qui aide", "Bureau · 12"),
     ]
