@@ -768,6 +768,15 @@ def test_a_question_back_is_asked_and_the_choice_can_be_taken_back() -> None:
     assert [b.label for b in app.button if (b.key or "").startswith("option-")] == options
 
 
+@pytest.mark.parametrize(("long", "stands"), [(False, "above"), (True, "below")])
+def test_a_question_back_stands_below_the_quote_or_the_first_card(*, long: bool, stands: str) -> None:
+    app = ask(page(FakeEngine(articles=SIDES), answers=Answers(FakeQuoter(long=long))), SPLIT)
+    said = [block.body for block in app.html]
+    [back] = [n for n, html in enumerate(said) if 'class="pd-small"' in html and "propriétaire ?" in html]
+    card = next(n for n, html in enumerate(said) if "<article" in html)
+    assert ("above" if back < card else "below") == stands
+
+
 REGIONS = tuple(
     Article(region, "Code wallon et flamand", "1", "Le bail du logement se fait par écrit.", region=region)
     for region in ("Flandre", "Wallonie", "Bruxelles")
