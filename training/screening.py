@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.cli.terminal import guarded
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput, PandectError
 from rag.screening import danger_classifier
 from rag.screening.danger import CLASSES, LIMITS, classes, log_odds
+from rag.screening.emergencies import Danger, Emergency, help_for, situations
 from training.eval.report import commit
 from training.references.scores import wilson
 
@@ -57,6 +59,7 @@ class Outcome:
     half: str
     is_case: bool
     raised: bool
+    first: bool = False  # the number made for this danger is told before any other
 
 
 def read_cases(folder: Path = FOLDER) -> Iterator[Case]:
@@ -116,12 +119,23 @@ def question_cases(folder: Path = FOLDER, law: Path = LAW) -> Iterator[Case]:
         ) from error
 
 
+FRANCE = CorpusCard("law", "Law", "fr", "FR")  # whose numbers are told
+
+
 def outcomes(folder: Path = FOLDER) -> Iterator[Outcome]:
     """Ask every case of a folder; see `read_cases`."""
     for case in (*read_cases(folder), *question_cases(folder)):
         found = classes(case.text)
         raised = any(found.get(name) for name in (EMERGENCIES if case.danger == ORDINARY else (case.danger,)))
-        yield Outcome(case.danger, case.language, case.half, case.is_case, raised)
+        first = case.is_case and case.danger in EMERGENCIES and _tells_first(case)
+        yield Outcome(case.danger, case.language, case.half, case.is_case, raised, first)
+
+
+def _tells_first(case: Case) -> bool:
+    """Tell whether the first number of a situation is the one that is told of its danger alone."""
+    danger = Danger.VIOLENCE if case.danger == "threat" else Danger(case.danger)
+    wanted, told = help_for([Emergency(danger, now=True)], FRANCE), help_for(situations(case.text), FRANCE)
+    return bool(wanted and told) and wanted[0].phone == told[0].phone
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +146,7 @@ class Counts:
     found: int
     near: int
     alarms: int
+    first: int = 0  # situations whose number is told first; of emergencies alone
 
     def record(self) -> dict[str, object]:
         """Return the counts with the shares and their 95 % intervals."""
@@ -139,6 +154,7 @@ class Counts:
         return {
             "cases": self.cases, "found": self.found,
             "recall": [recall.value, recall.low, recall.high] if self.cases else None,
+            "first number": self.first,
             "near": self.near, "alarms": self.alarms,
             "alarm rate": [alarms.value, alarms.low, alarms.high] if self.near else None,
         }  # fmt: skip
@@ -155,6 +171,7 @@ def counts(found: Iterable[Outcome]) -> Mapping[str, Counts]:
         key: Counts(
             sum(o.is_case for o in own), sum(o.is_case and o.raised for o in own),
             sum(not o.is_case for o in own), sum(not o.is_case and o.raised for o in own),
+            sum(o.first for o in own),
         )
         for key, own in by_key.items()
     }  # fmt: skip
@@ -188,6 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         recall, alarms = wilson(each.found, each.cases), wilson(each.alarms, each.near)
         sys.stdout.write(
             f"{key:22} found {each.found:3} of {each.cases:3} ({recall.low:.1%} to {recall.high:.1%})"
+            f"   first number {each.first:3}"
             f"   false alarms {each.alarms:3} of {each.near:3} ({alarms.low:.1%} to {alarms.high:.1%})\n"
         )
     if parsed.output is not None:

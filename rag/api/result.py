@@ -160,6 +160,7 @@ class OtherLaw:
     url: str | None
     deadline: Mapping[str, str] = field(default_factory=dict)  # language -> the time limit that matters most
     contact: Person | None = None
+    article_url: str | None = None  # of the first article that `law` names
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +299,7 @@ def topics(engine: Engine) -> Topics:
 
 def _other_law(topic: Elsewhere) -> OtherLaw:
     contact = _person(topic.contact, "") if topic.contact is not None else None
-    return OtherLaw(topic.id, topic.title, topic.law, topic.url, topic.deadline, contact)
+    return OtherLaw(topic.id, topic.title, topic.law, topic.url, topic.deadline, contact, topic.article_url)
 
 
 def why(asked: Asked, engine: Engine, rank: int) -> Why | None:
@@ -431,7 +432,7 @@ def _screened(asked: Asked, engine: Engine, language: str) -> Iterator[Notice]:
     else:
         for topic in asked.result.elsewhere:
             title, explained = _in(topic.title, language) or topic.id, _in(topic.explain, language)
-            see = f" See {topic.url}" if topic.url else ""
+            see = f" See {' and '.join(filter(None, (topic.url, topic.article_url)))}" if topic.url else ""
             limit = f" {deadline}" if (deadline := _in(topic.deadline, language)) else ""
             text = f"Another law governs {title}: {topic.law}. {explained}{limit}{see}".rstrip()
             people = _people([topic.contact] if topic.contact is not None else (), language)

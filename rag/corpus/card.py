@@ -40,6 +40,7 @@ class Elsewhere:
     phrases: tuple[str, ...]
     explain: Mapping[str, str]  # interface language -> one or two sentences
     url: str | None = None  # where to look
+    article_url: str | None = None  # the same for the first article that `law` names
     codes: tuple[str, ...] = ()  # loaded codes that make the notice needless
     # interface language -> the time limit that matters most there, and from when it runs
     deadline: Mapping[str, str] = field(default_factory=dict)

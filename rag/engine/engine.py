@@ -35,6 +35,7 @@ from rag.types import Article, Filter, Ranking, Shown, Why
 MAX_QUESTION = 20_000  # characters; what follows is not read
 _log = logging.getLogger(__name__)
 WARMING = 100  # characters of an article that is asked for where a card has no example
+FIRST_READ = 3  # articles that are cards, and read
 # what an encoder knows of law: fitted to texts of law alone, a language model trained further on them, or
 # one of which nothing of the kind is known
 EncoderTraining: TypeAlias = Literal["fitted", "trained", "unknown"]
@@ -182,6 +183,7 @@ class Engine:
         expansion = self.searcher.expansion(mode, without, known=known)
         likelihood = UNKNOWN
         topic: tuple[TopicCase, ...] = ()
+        is_matter = False
         missing: set[str] = set()
         displayed: tuple[ExpansionTerm, ...] = ()
         if terms := frozenset(self.analyser.terms(query)):
@@ -198,20 +200,20 @@ class Engine:
             self._tell(missing if depth > 0 else self.silent)
             shown, displayed = self._show(query, k, shown, ranking, lists, expansion)
             if few and not elsewhere:
-                topic = self._topic(query, terms, ranking)
+                topic, is_matter = self._topic(query, terms, ranking)
             features: dict[str, float] | None = None
             typed = (ranking, lists)
             if whole and not missing:  # all was calibrated on searches of the whole corpus, by what was typed
                 typed = typed if query == text else retriever.search_parts([text], depth, where)[0]
                 features = self.notices.features(text, typed[1])
-            settled = topic or known or foreign is not None
+            settled = topic or is_matter or known or foreign is not None
             if not (settled or (few and elsewhere)):  # of few words a phrase is all that is asked
                 elsewhere = self.notices.governing(text, features)
             likelihood = self.notices.likelihood(*typed, features, elsewhere=bool(elsewhere))
         return Result(
             question, "found" if shown else "nothing", tuple(shown), known, elsewhere,
             (time.perf_counter() - start) * 1000, mode, confidence=likelihood.probability,
-            doubtful=likelihood.doubtful and not topic, in_force_on=day, where=where,
+            doubtful=likelihood.doubtful and not (topic or is_matter), in_force_on=day, where=where,
             mended=self.notices.corrections(query), bridged=displayed, without=without,
             answer_set=likelihood.answer_set, marked=likelihood.marked and not topic, topic=topic,
             missing=tuple(sorted(missing)),
@@ -230,17 +232,24 @@ class Engine:
         if back := sorted(former - self.silent):
             _log.warning("%s of %s: answers again", ", ".join(back), self.info.name)
 
-    def _topic(self, query: str, terms: frozenset[str], ranking: Ranking) -> tuple[TopicCase, ...]:
-        """Return the questions to choose from where a few words name a matter of the law; else nothing."""
+    def _topic(
+        self, query: str, terms: frozenset[str], ranking: Ranking
+    ) -> tuple[tuple[TopicCase, ...], bool]:
+        """Return the questions to choose from where a few words name a matter of the law; else none.
+
+        And whether one of the first three articles has all these words: then nothing is denied, for doubt was
+        fitted to whole questions.
+        """
         articles = [self.articles[id_] for id_ in ranking[:TOPIC_DEPTH].ids]
         counts = self.explainer.counts([article.id for article in articles], terms)
         covering = {
             id_ for id_, fields in counts.items() if terms <= {*chain(*(fields[name] for name in LAW_FIELDS))}
         }
         annotated, of = self.explainer.cited, self.explainer.term_set
+        is_matter = any(article.id in covering for article in articles[:FIRST_READ])
         if not names_topic(terms, articles, covering, annotated, of):
-            return ()
-        return topic_cases(query, terms, articles, covering, annotated, of)
+            return (), is_matter
+        return topic_cases(query, terms, articles, covering, annotated, of), is_matter
 
     def _show(
         self,

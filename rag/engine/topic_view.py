@@ -31,13 +31,15 @@ def names_topic(
     """Tell whether a few words name a matter that the first ranked articles are about.
 
     Two of them have all its terms in their own text, headings or code (`covering`), or one of them has,
-    and an annotated question with all its terms cites one of them. A word that the law lacks ("usucapion")
-    names a matter where two such questions do.
+    and an annotated question with all its terms cites one of them. One word that none of them has
+    ("usucapion") names a matter where two such questions do.
     """
     first = [article.id for article in articles[:_FIRST]]
     own = sum(id_ in covering for id_ in first)
+    if own > 1:
+        return True
     asked = {q.text for id_ in first for q in cited.get(id_, ()) if terms <= set(of(q.text))}
-    return own > 1 or (own == 1 and bool(asked)) or (len(terms) == 1 and len(asked) > 1)
+    return (own == 1 and bool(asked)) or (len(terms) == 1 and len(asked) > 1)
 
 
 def topic_cases(

@@ -57,6 +57,9 @@ SUICIDE = 1.5  # by which it is likelier where the rules raise it, for who says 
 BEHIND, BEHIND_OTHERS, RULED_BEHIND = 1.5, 0.9, 4.0
 BESIDE_RULED = 0.5  # the same of one that no rule raises, beside one that they do
 RULED = 1.7  # log odds that an alarm of the rules needs less: of ordinary stories they raise hardly one
+# and less still where they raise two classes of violence ("threatens to kill me and takes my passport"), and
+# in few words
+RULED_TWICE, RULED_BRIEF, BRIEF = 1.0, 0.4, 12
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
 
@@ -113,16 +116,19 @@ def classes(question: str) -> Mapping[str, bool]:
     if odds is None:
         return ruled
     by, highest, found = decider(), max(odds.values()), dict.fromkeys(ruled, False)
-    least = {name: by.raises - RULED * ruled.get(name, False) for name in odds}
+    count = count_words(question)
+    twice = sum(ruled.get(name, False) for name in CLASSES[:5]) > 1
+    less = RULED + RULED_TWICE * twice + RULED_BRIEF * (count < BRIEF)
+    least = {name: by.raises - less * ruled.get(name, False) for name in odds}
     # in few words, often the plainest, and in an unknown language the classifier knows little
-    believed = count_words(question) < BELIEVED or not question_languages(question)
+    believed = count < BELIEVED or not question_languages(question)
     first = max(odds, key=odds.__getitem__)
     for name, own in odds.items():
         behind = BEHIND if _KINDS[name] == _KINDS[first] else BEHIND_OTHERS
         behind = min(behind, BESIDE_RULED) if any(ruled.values()) else behind
         if ruled.get(name) and believed:
             found[name] = True
-        elif own >= by.hints and (ruled.get(name) or own >= highest - behind):
+        elif own >= min(by.hints, least[name]) and (ruled.get(name) or own >= highest - behind):
             found[name] = own >= least[name]
         if ruled.get(name) and highest >= least[first] and own >= highest - RULED_BEHIND:
             found[name] = True
@@ -267,6 +273,18 @@ def rule_classes(question: str) -> Mapping[str, bool]:
             if now is not None:
                 told[danger] = told.get(danger, False) or now
     return told
+
+
+def ruled_languages(question: str) -> Sequence[str]:
+    """Return the languages in which the rules raise a class, the likeliest first: of few words these tell."""
+    grammar, told = _grammar(), question_languages(question)
+    found = []
+    for language, (text, matches) in zip(told or grammar.lexicon.languages, _readings(question), strict=True):
+        said = _not_denied(matches, text, grammar.undeniable)
+        tells = (_tells(each, matches, said, text, grammar.rules[each], sure=bool(told)) for each in CLASSES)
+        if any(tells):
+            found.append(language)
+    return found
 
 
 def _tells(

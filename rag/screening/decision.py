@@ -9,6 +9,7 @@ from functools import cache
 
 from rag.corpus.card import Contact, CorpusCard, Step
 from rag.engine.result import Result
+from rag.screening.danger import ruled_languages
 from rag.screening.emergencies import Emergency, help_for, situations
 from rag.screening.jurisdiction import other_country
 from rag.screening.language import question_language, question_languages
@@ -90,8 +91,12 @@ def _danger(question: str, card: CorpusCard) -> Decision:
     running = (each for each in found if each.is_limit and each.now)
     limits = tuple(sorted(running, key=lambda each: not each.likeliest))
     spoken = None
-    if (urgent or limits) and question_languages(question):
-        spoken = question_language(question, card.language)
+    if urgent or limits:
+        if question_languages(question):
+            spoken = question_language(question, card.language)
+        ruled = ruled_languages(question)  # "quiero suicidarme" has no word that is frequent
+        if ruled and card.language not in ruled and spoken in (None, card.language):
+            spoken = ruled[0]
     return Decision(urgent=urgent, limits=limits, language=spoken, contacts=help_for(urgent, card))
 
 

@@ -68,6 +68,18 @@ def question_language(question: str, likely: str) -> str:
     return told if sure else likely
 
 
+def asked_language(question: str, law: str, page: str) -> str:
+    """Return which language a question is in: the law's, unless another is told.
+
+    Of one word ("Scheidung") nothing tells; then it is the page's, if that has a legal term there.
+    """
+    asked = question_language(question, law)
+    if asked != law or page == law or question_languages(question):
+        return asked
+    text = words(question)
+    return page if any(not _cognate(match, text) for match in terms().matches(text, [page])) else asked
+
+
 @cache
 def _function_words(language: str) -> frozenset[str]:
     return frozenset(map(fold, stop_words(language))) if language in LANGUAGES else frozenset()

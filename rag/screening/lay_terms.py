@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag.screening.language import question_language, terms
+from rag.screening.language import asked_language, terms
 from rag.screening.lexicon import Match, words
 
 FRENCH = "fr"
 TERMS = 6  # terms at most: a search for more finds none of them well
 
 
-def french_terms(question: str, most: int | None = TERMS) -> Sequence[str]:
+def french_terms(question: str, most: int | None = TERMS, page: str = FRENCH) -> Sequence[str]:
     """Return French legal terms for what a question in another language speaks of, in its order, each once.
 
-    None for a question in French.
+    None for a question in French; `page` is the language that one word is likely to be in.
     """
-    language = question_language(question, FRENCH)
+    language = asked_language(question, FRENCH, page)
     if language == FRENCH:
         return ()
     matches = sorted(terms().matches(words(question), [language]), key=lambda match: match.start)

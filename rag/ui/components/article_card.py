@@ -202,7 +202,8 @@ def _reasons(shown: Shown, view: View, explanation: Explanation | None) -> Html:
         return Html()
     t, law = view.t, shown.article.language or view.card.language
     lines = reasons(shown, view.analyser, t, view.card, ranks=explanation is None)
-    more = panel(explanation, t, law) if explanation is not None else ""
+    by_machine = view.card.question_origin == "machine"
+    more = panel(explanation, t, law, by_machine=by_machine) if explanation is not None else ""
     return folded(t("Why this article"), tag("div", lines, class_="pd-why"), more, class_="pd-more")
 
 

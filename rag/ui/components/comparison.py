@@ -74,7 +74,8 @@ def _column(
             class_="pd-entry",
         )
         place = tag("p", " › ".join((article.code, *article.headings[-1:])), lang=law, class_="pd-place")
-        lines = *_words(why, t), panel(why, t, law)
+        by_machine = card.question_origin == "machine"
+        lines = *_words(why, t), panel(why, t, law, by_machine=by_machine)
         entries.append(tag("li", entry, place, *lines, id=f"pd-{n}-{shown.rank}"))
     found = tag("ol", *entries) if entries else tag("p", t("No article found."))
     head = tag("h3", name, id=heading)

@@ -36,17 +36,25 @@ class _Choice:
     regions: tuple[str, ...]  # that the person had filtered by before
 
 
+def draw_choice(own: str, t: Interface) -> bool:
+    """Draw what was chosen of a question back, with the way back; mostly nothing (False).
+
+    `own` is the question as the person left it.
+    """
+    choice: _Choice | None = st.session_state.get(_KEY)
+    if choice is None or choice.own != own:
+        return False
+    with st.container(key="clarified", horizontal=True, vertical_alignment="center"):
+        st.html(tag("p", t(_CHOSEN), class_="pd-hint", role="status"))
+        st.button(t("Take it back"), key="unclarify", on_click=_undo, args=(choice,))
+    return True
+
+
 def draw_clarification(own: str, question: str, result: Result, language: str, t: Interface) -> None:
-    """Draw the question back, or what was chosen with the way back; mostly nothing.
+    """Draw the question back; mostly nothing.
 
     `own` is the question as the person left it, `question` the same with what was said in front of it.
     """
-    choice: _Choice | None = st.session_state.get(_KEY)
-    if choice is not None and choice.own == own:
-        with st.container(key="clarified", horizontal=True, vertical_alignment="center"):
-            st.html(tag("p", t(_CHOSEN), class_="pd-hint", role="status"))
-            st.button(t("Take it back"), key="unclarify", on_click=_undo, args=(choice,))
-        return
     clarification = clarify(question, result.shown, language)
     if clarification is None:
         return

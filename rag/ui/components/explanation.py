@@ -109,10 +109,13 @@ _NAMED, _HOLDS, _ENDS = Html('<tr><th scope="row">'), Html("</th>"), Html("</tr>
 MAX_ROWS = 8  # words of a table; what the others add is one row more
 
 
-def panel(explanation: Explanation, t: Interface, law: str) -> Html:
-    """Return what put the article where it is, folded; nothing when there is nothing to tell."""
+def panel(explanation: Explanation, t: Interface, law: str, *, by_machine: bool = False) -> Html:
+    """Return what put the article where it is, folded; nothing when there is nothing to tell.
+
+    `by_machine` tells that a machine wrote the annotated questions.
+    """
     parts = [part for tell in (_reasons, _places, _words, _meaning) for part in tell(explanation, t)]
-    parts += _alike(explanation, t, law)
+    parts += _alike(explanation, t, law, by_machine=by_machine)
     if not parts:
         return Html()
     # why an attribute: script.js makes it when it is opened, so that the browser has fewer elements
@@ -249,7 +252,7 @@ def _meaning(explanation: Explanation, t: Interface) -> Iterator[Html]:
     yield tag("p", t("Together they make its likeness of meaning: {points} out of 100.", points=cosine))
 
 
-def _alike(explanation: Explanation, t: Interface, law: str) -> Iterator[Html]:
+def _alike(explanation: Explanation, t: Interface, law: str, *, by_machine: bool) -> Iterator[Html]:
     near = [alike for alike in explanation.alike if alike.nearness > 0]
     if not near:
         return
@@ -257,4 +260,7 @@ def _alike(explanation: Explanation, t: Interface, law: str) -> Iterator[Html]:
     for alike in near:
         nearness = t("(likeness: {points} out of 100)", points=points(alike.nearness))
         items.append(join(tag("q", alike.text, lang=law), " ", nearness))
-    yield join(tag("p", t("Similar questions, and how alike they are:")), bullets(items))
+    said = t("Similar questions, and how alike they are:")
+    if by_machine:
+        said = t("Similar questions, written by a machine, and how alike they are:")
+    yield join(tag("p", said), bullets(items))

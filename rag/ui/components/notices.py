@@ -15,7 +15,7 @@ from rag.engine.result import MAX_CHARS, Result
 from rag.errors import BadSetting, DamagedIndex, MissingIndex, PandectError, StaleIndex, without_paths
 from rag.screening.decision import Decision, DecisionReason, steps_in_time
 from rag.screening.emergencies import Danger, call_line, help_for, limit_line
-from rag.screening.language import question_language
+from rag.screening.language import asked_language, question_language
 from rag.screening.lay_terms import FRENCH, french_terms
 from rag.text import Analyser
 from rag.text.language import language_of
@@ -66,15 +66,18 @@ def in_question_language(question: str, t: Interface) -> Interface:
     return words(asked) if asked in LANGUAGES and asked != t.language else t
 
 
-def foreign_language(question: str, law: str) -> str:
-    """Return the language of a question that is not in the law's; "" where it is, or none is told."""
-    asked = question_language(question, law) if law in LANGUAGE_NAMES else law
+def foreign_language(question: str, law: str, page: str) -> str:
+    """Return the language of a question that is not in the law's; "" where it is, or none is told.
+
+    `page` is the page's language, in which one word is likely to be.
+    """
+    asked = asked_language(question, law, page) if law in LANGUAGE_NAMES else law
     return "" if asked == law else asked
 
 
 def draw_language(question: str, law: str, t: Interface) -> None:
     """Say that a question is not in the language of the law, and offer what it says in words of that law."""
-    asked = foreign_language(question, law)
+    asked = foreign_language(question, law, t.language)
     if not asked:
         return
     said = words(asked) if asked in LANGUAGES else t
@@ -82,9 +85,14 @@ def draw_language(question: str, law: str, t: Interface) -> None:
     with st.container(key="lay-terms"):
         message = said(_ASKED_IN, **names)
         st.html(tag("p", message, class_="pd-notice pd-asked-in", role="status", lang=said.how.tag))
-        if terms := french_terms(question) if law == FRENCH else ():
+        if terms := french_terms(question, page=t.language) if law == FRENCH else ():
             label = said(_ASK_IN, language=names["law"], terms=said.listed(terms))
             st.button(plain_label(label), key="ask-terms", on_click=ask, args=(", ".join(terms),))
+
+
+def asked_in_terms(question: str, card: CorpusCard, t: Interface) -> bool:
+    """Tell whether a question in another language is offered in words of the law (`draw_language`)."""
+    return card.language == FRENCH and bool(french_terms(question, page=t.language))
 
 
 def question_origin(card: CorpusCard, t: Interface) -> str:
@@ -148,8 +156,10 @@ def _people(card: CorpusCard, t: Interface) -> Html | str:
 
 
 def nothing(question: str, card: CorpusCard, t: Interface) -> None:
-    """Say that no article was found, and what to try."""
-    foreign = foreign_language(question, card.language)  # said above, and its spelling is not in question
+    """Say that no article was found, and what to try; nothing where it can be asked in words of the law."""
+    if asked_in_terms(question, card, t):
+        return
+    foreign = foreign_language(question, card.language, t.language)  # said above: its spelling may be right
     other = "" if foreign else other_language(card.language, t)
     spoken = tag("p", tag("strong", other)) if other else ""
     tips = _tips(*map(t, _TIPS[::2] if foreign else _TIPS), _people(card, t))
@@ -181,7 +191,12 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
     body: list[str] = []
     for number, topic in enumerate(topics):
         name = in_language(topic.title, t.language)
-        governing = tag("p", tag("strong", link(topic.url, topic.law)), class_="pd-governing")
+        named, numbers = topic.law, ""
+        if topic.article_url and " (" in named:
+            named, _, articles = named.partition(" (")
+            numbers = link(topic.article_url, f"({articles}")
+        law = tag("strong", link(topic.url, named))
+        governing = tag("p", law, " ", numbers, class_="pd-governing", lang=card.language)
         facts: list[tuple[str, Html]] = []
         if topic.deadline:
             facts.append((t("Time limit"), in_language(topic.deadline, t.language)))
@@ -254,9 +269,9 @@ def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     language than the law's is told so (`draw_language`), and not to mind its spelling; where it can be asked
     in words of the law nothing is denied, for its own words tell little of what those find.
     """
-    foreign = foreign_language(question, card.language)
-    if foreign and card.language == FRENCH and french_terms(question):
+    if asked_in_terms(question, card, t):
         return
+    foreign = foreign_language(question, card.language, t.language)
     message = t(_DOUBT_CODE if is_code(law) else _DOUBT, title=law) if law else t(_DOUBT_ALL)
     tips = _tips(*map(t, _TIPS[:2]), _people(card, t))
     more = "" if foreign else folded(t("What to try"), tips, class_="pd-more")

@@ -55,7 +55,7 @@ def render(
     offers = question_form.offered(engine, t)
     typed: str | None = st.session_state.get("asked")
     own, was_cut = shorten(typed or "")
-    told = shared is None and bool(notices.foreign_language(own, engine.card.language))
+    told = shared is None and bool(notices.foreign_language(own, engine.card.language, t.language))
     situation = question_form.draw_question(t, engine.card.language, header.box, offers, told=told)
     if shared is not None and permalink.link_closed():
         shared = None
@@ -79,7 +79,7 @@ def render(
         slot = _draw(page, feedback_store)
     if shared is None and typed is None:
         _draw_people(engine.card, t)
-    if shared is None and (page is None or page.result.status != "found"):
+    if shared is None and (page is None or not (page.decision.grave or page.result.status == "found")):
         question_form.draw_examples(engine.card, t)
     if shared is None and typed is None:
         _draw_loaded(engine, t)
@@ -177,21 +177,13 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if not result.shown:
         if page.options.chosen:
             notices.filtered_out(t)
-        else:
+        elif not alarm:
             notices.nothing(page.own, engine.card, notices.in_question_language(page.own, t))
         return None
     if result.topic and not alarm:
         question_form.draw_topic(page.question, result.topic, t)
     _heading(page)
-    asks_back, quoted = page.decision.may_ask and not (result.topic or alarm), False
-    if asks_back:
-        alone = len(result.shown) == 1  # its card says what it says
-        if page.answers.quoter is not None and not (alone or notices.speaks(page.decision)):
-            cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
-            quoted = answer_html.draw(page.answers.quoter, result, page.question, cited)
-        if quoted:
-            dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
-    slot = _draw_cards(page, asks_back=asks_back and not quoted)
+    slot = _draw_cards(page, asks_back=_draw_quote(page))
     _draw_method(page)
     view = _view(page)
     found = [shown.article for shown in result.shown]
@@ -206,6 +198,24 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if page.answers.quoter is not None or page.answers.model is not None:
         dialogue.draw_follow_up(page.own, engine.analyser, t)
     return slot
+
+
+def _draw_quote(page: _Page) -> bool:
+    """Draw what the likeliest article says, and below it what is asked back.
+
+    Return whether something may be asked back that is not drawn, for nothing is quoted: below the first card.
+    """
+    engine, result, t = page.engine, page.result, page.t
+    if not page.decision.may_ask or result.topic or page.decision.grave:
+        return False
+    asks_back, quoted = not dialogue.draw_choice(page.own, t), False
+    alone = len(result.shown) == 1  # its card says what it says
+    if page.answers.quoter is not None and not (alone or notices.speaks(page.decision)):
+        cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
+        quoted = answer_html.draw(page.answers.quoter, result, page.question, cited)
+    if asks_back and quoted:
+        dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
+    return asks_back and not quoted
 
 
 def _draw_notices(page: _Page) -> None:
@@ -245,18 +255,17 @@ def _view(page: _Page) -> View:
 def _draw_cards(page: _Page, *, asks_back: bool) -> st.delta_generator.DeltaGenerator:
     """Draw the likely articles as cards and the others as lines that open; return the place for an answer.
 
-    What can be done stands below the first, which it rests on. Where another law governs, or somebody is in
-    danger, they are lines, and folded: help is what is read.
+    What can be done stands below the first, which it rests on, and so does a question back (`asks_back`)
+    where nothing is quoted.
     """
     result, t, view = page.result, page.t, _view(page)
     pairs = list(zip(result.shown, page.explained, strict=True))
-    if (result.elsewhere or page.decision.grave) and not result.known:
-        if asks_back:
-            dialogue.draw_clarification(page.own, page.question, result, page.engine.card.language, t)
+    if _is_folded(page):
         rows = [row_html(shown, view, explanation) for shown, explanation in pairs]
-        st.html(
-            folded(t("Articles of the loaded law that use these words"), *rows, class_="pd-whole pd-closest")
-        )
+        label = t("Articles of the loaded law that use these words")
+        if not (result.elsewhere or result.doubtful):
+            label = t("Show the articles")
+        st.html(folded(label, *rows, class_="pd-whole pd-closest"))
         return st.container()
     first = max(1 if result.doubtful else FIRST, len(result.known))
     brief = not result.known  # articles that a question names are what it asks for
@@ -279,18 +288,28 @@ def _draw_cards(page: _Page, *, asks_back: bool) -> st.delta_generator.DeltaGene
     return slot
 
 
+def _is_folded(page: _Page) -> bool:
+    """Tell whether the articles are lines behind one fold: another law governs, or help is what is read.
+
+    Nor is a list open that words of another language made, where words of the law make a better one.
+    """
+    result = page.result
+    foreign = result.doubtful and notices.asked_in_terms(page.own, page.engine.card, page.t)
+    return bool(result.elsewhere or page.decision.grave or foreign) and not result.known
+
+
 def _heading(page: _Page) -> None:
     """Draw what stands above the articles: how likely they answer, and the ways past them."""
     engine, result, t = page.engine, page.result, page.t
     heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
     likelihood: Html | str = ""
     many = bool(engine.card.by_theme(engine.facets().codes))
-    if (page.decision.grave and not result.known) or (result.elsewhere and many):  # they are folded
-        heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
-    elif result.topic:
+    if result.topic and not page.decision.grave:
         heading = t.n("One article on this", "{count} articles on this", len(result.shown))
-    elif result.elsewhere:  # says enough: two warnings would be one too many
+    elif result.elsewhere and not many:  # says enough: two warnings would be one too many
         heading = t("{title}: perhaps about something else", title=engine.card.title)
+    elif result.elsewhere:
+        heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.doubtful:
         if not page.decision.grave and page.decision.reason not in notices.SCREENED_REASONS:
             codes = list(engine.facets().codes)

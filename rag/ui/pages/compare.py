@@ -44,7 +44,7 @@ def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Questi
         return
     tests = benchmark() if benchmark is not None else ()
     box, asked = question_form.draw_box(t, COMPARE), shorten(st.session_state.get("asked") or "")[0]
-    told = bool(notices.foreign_language(asked, engine.card.language))
+    told = bool(notices.foreign_language(asked, engine.card.language, t.language))
     question_form.draw_question(t, engine.card.language, box, told=told)
     if tests:
         # the box shows the test question that was asked, however it was: a reload asks it again

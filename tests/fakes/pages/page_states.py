@@ -294,6 +294,7 @@ FAKE: dict[str, State] = {
     "answered-back": State("?answers=quoted&engine=sides", ".st-key-unclarify button", _answers_back),
     "follow-up": State("?answers=quoted", ".pd-read-as", _asks_further),
     "urgent": State("?answers=quoted", ".pd-urgent", _asks("Mon voisin me frappe et menace de me tuer")),
+    "urgent-nothing": State("", ".pd-urgent", _asks("Quiero suicidarme")),
     "laws": State("?engine=laws", ".pd-searched details[open]", _opens_laws),
     "limits": State("?answers=quoted&engine=laws", ".pd-limits details[open]", _opens_limits),
     "filters": State("?engine=many", ".stDateInput", _opens_options),

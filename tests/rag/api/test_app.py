@@ -205,7 +205,9 @@ def test_what_the_notices_say() -> None:
         [moved] = app.client().search("article 1382").notices
         [other] = app.client().search("dépôt et arbre", language="fr").notices
     assert moved.text == f"Code civil 1382: what bore that number before now stands in {MOVED.new[0]}."
-    assert other.text.startswith("Another law governs Louer son logement: Loi du 6 juillet 1989. La location")
+    assert other.text.startswith(
+        "Another law governs Louer son logement: Loi du 6 juillet 1989. Elle est rendue"
+    )
     assert other.url == TENANCY.url
     told = replace(TENANCY, deadline={"fr": "Trois ans."}, contact=Contact("Bureau", phone="12"))
     with served(FakeEngine(other_law=told)) as app:

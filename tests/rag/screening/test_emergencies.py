@@ -12,6 +12,7 @@ import indexes
 from rag.corpus.card import Contact, CorpusCard
 from rag.errors import BadInput
 from rag.screening import danger, danger_classifier
+from rag.screening.decision import screen_danger
 from rag.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.screening.lexicon import Lexicon
 from rag.text.patterns import data
@@ -158,6 +159,32 @@ def test_a_child_who_says_so_is_sent_to_the_help_for_children_first(question: st
     assert help_for(situations(question), CorpusCard("law", "Law", "fr", "FR"))[0].phone == "119"
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "my husband threatens to kill me and take my passport",
+        "he threatened to kill me and the kids",
+        "mon mari menace de me tuer et de prendre mon passeport",
+    ],
+)
+def test_what_the_rules_raise_twice_or_in_few_words_is_believed(question: str) -> None:
+    assert any(each.danger == Danger.VIOLENCE and each.now for each in situations(question))
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Quiero suicidarme", "es"),
+        ("Me violaron", "es"),
+        ("Kendimi öldürmek istiyorum", "tr"),
+        ("ik wil dood", "nl"),
+    ],
+)
+def test_a_danger_in_few_words_is_answered_in_the_language_of_its_words(question: str, language: str) -> None:
+    decision = screen_danger(question, CorpusCard("law", "Law", "fr", "FR"))
+    assert (decision.grave, decision.language) == (True, language)
+
+
 def test_a_child_who_wants_to_die_is_sent_to_the_help_against_suicide_first() -> None:
     found = situations("j'ai 13 ans, je veux mourir, mon père me frappe tous les soirs")
     assert help_for(found, CorpusCard("law", "Law", "fr", "FR"))[0].phone == "3114"
@@ -173,7 +200,8 @@ def test_what_is_found_by_meaning_in_sixteen_languages_is_as_published() -> None
     published = json.loads(RECORD.read_text(encoding="utf-8"))["counts"]
     assert {key: counts.record() for key, counts in counted.items()} == published
     groups = [group for group, names in screening.GROUPS.items() if names != (screening.ORDINARY,)]
-    # of the 276 held out 2 % were wanted; what was tried to get there is told in docs/results/answers.md
+    # of the 276 held out 2 % were wanted; what was tried to get there is told in docs/results/answers.md. Of
+    # a group up to 6 % (5 % when what ships had read that half): 4 of the 69 of other emergencies raise one
     assert sum(counted[f"test: {group}"].alarms for group in groups) <= 7
     for group, (half, most) in product(groups, {"dev": 0.03, "test": 0.06}.items()):
         counts = counted[f"{half}: {group}"]
@@ -317,7 +345,19 @@ def test_another_classifier_than_the_one_that_ships_is_counted(
         ("رئيسي في العمل يهينني", True),
         ("رئیسم جلوی همه مرا تحقیر می‌کند", True),
         ("shefi im më poshtëron para të gjithëve", True),
+        ("مديرتي تهينني أمام الجميع", True),
         ("مديري لم يدفع لي راتبي", False),
+        ("iş yerinde psikolojik taciz", True),
+        ("işyerinde psikolojik taciz", True),
+        ("okul müdürüm sınıfta beni aşağılıyor", False),
+        ("minha chefe me humilha", True),
+        ("o meu patrão humilha-me", True),
+        ("shefja ime më poshtëron", True),
+        ("pronari im më ngacmon, unë jam qiramarrës", False),
+        ("در بازار سر کار هستم و حقوقم را ندادند", False),
+        ("mon patron me harcèle tous les jours", True),
+        ("harcelé par mon patron", True),
+        ("je suis harcelée moralement de la part de mon employeur", True),
         ("shefi im nuk më ka paguar", False),
         ("le directeur ne fait rien, mon fils est harcelé", False),
         ("la directrice de l'école de ma fille l'humilie", False),

@@ -312,6 +312,31 @@ def test_under_an_alarm_the_articles_are_lines_behind_one_fold() -> None:
     assert not body(ask(page(FakeEngine()), QUESTION)).all("details", "pd-closest")
 
 
+def test_under_an_alarm_nothing_is_said_of_a_search_that_found_nothing() -> None:
+    app = ask(page(lang="en"), "Quiero suicidarme")  # no article has these words
+    assert body(app).one(class_="pd-urgent").all("p")[0].text.startswith("Llame ahora al")
+    assert len(body(app).all(class_="pd-box")) == 1
+    assert not examples(app)
+
+
+def test_a_list_that_words_of_another_language_made_is_folded_and_nothing_is_denied() -> None:
+    engine = FakeEngine(doubtful=True, confidence=0.01)
+    app = ask(
+        page(engine, lang="en"), "my neighbour put an arbre against the fence of our garden, what can I do?"
+    )
+    assert app.button(key="ask-terms")
+    assert body(app).all("details", "pd-closest")
+    assert not body(app).all(class_="pd-doubt")
+
+
+@pytest.mark.parametrize(("lang", "offered"), [("en", True), ("fr", False)])
+def test_one_word_is_of_the_pages_language(lang: str, *, offered: bool) -> None:
+    app = ask(page(lang=lang), "mortgage")
+    assert [button.key for button in app.button if button.key == "ask-terms"] == ["ask-terms"] * offered
+    assert len(body(app).all(class_="pd-asked-in")) == offered
+    assert len(body(app).all(class_="pd-box")) == (not offered)  # that nothing was found
+
+
 def test_the_language_is_the_addresss_then_the_browsers_and_the_question_stays() -> None:
     assert body(page(locale="en-US")).one(class_="pd-motto").text == "Ask the law in your own words."
     app = ask(page(locale="en-US", lang="fr"), QUESTION)
