@@ -57,8 +57,8 @@ SUICIDE = 1.5  # by which it is likelier where the rules raise it, for who says 
 BEHIND, BEHIND_OTHERS, RULED_BEHIND = 1.5, 0.9, 4.0
 BESIDE_RULED = 0.5  # the same of one that no rule raises, beside one that they do
 RULED = 1.7  # log odds that an alarm of the rules needs less: of ordinary stories they raise hardly one
-# and less still where they raise two classes of violence ("threatens to kill me and takes my passport"), and
-# in few words
+# and less still of violence or suicide where they raise two classes of these ("threatens to kill me and takes
+# my passport"), and in few words
 RULED_TWICE, RULED_BRIEF, BRIEF = 1.0, 0.4, 12
 SHORT_FIGURE = 10  # words of a text in which a figure of speech is all there is
 _BEFORE, _AFTER = 2, 1  # words between a denial and what it denies
@@ -118,8 +118,12 @@ def classes(question: str) -> Mapping[str, bool]:
     by, highest, found = decider(), max(odds.values()), dict.fromkeys(ruled, False)
     count = count_words(question)
     twice = sum(ruled.get(name, False) for name in CLASSES[:5]) > 1
-    less = RULED + RULED_TWICE * twice + RULED_BRIEF * (count < BRIEF)
-    least = {name: by.raises - less * ruled.get(name, False) for name in odds}
+    least = {
+        name: by.raises
+        - (RULED + RULED_TWICE * (twice and _KINDS[name] == 0) + RULED_BRIEF * (count < BRIEF))
+        * ruled.get(name, False)
+        for name in odds
+    }
     # in few words, often the plainest, and in an unknown language the classifier knows little
     believed = count < BELIEVED or not question_languages(question)
     first = max(odds, key=odds.__getitem__)
@@ -276,7 +280,7 @@ def rule_classes(question: str) -> Mapping[str, bool]:
 
 
 def ruled_languages(question: str) -> Sequence[str]:
-    """Return the languages in which the rules raise a class, the likeliest first: of few words these tell."""
+    """Return the languages in which the rules raise a class, as they are read: of few words these tell."""
     grammar, told = _grammar(), question_languages(question)
     found = []
     for language, (text, matches) in zip(told or grammar.lexicon.languages, _readings(question), strict=True):

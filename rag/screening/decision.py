@@ -31,6 +31,9 @@ class DecisionReason(StrEnum):
     DOUBTFUL = "doubtful"  # the calibrated confidence is below its threshold
 
 
+_ALIKE = {"ru", "uk"}  # languages whose frequent words are mostly the same
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What was decided of one question; nothing has left the machine."""
@@ -95,7 +98,8 @@ def _danger(question: str, card: CorpusCard) -> Decision:
         if question_languages(question):
             spoken = question_language(question, card.language)
         ruled = ruled_languages(question)  # "quiero suicidarme" has no word that is frequent
-        if ruled and card.language not in ruled and spoken in (None, card.language):
+        untold = spoken in (None, card.language) or {spoken, *ruled} == _ALIKE
+        if ruled and card.language not in ruled and untold:
             spoken = ruled[0]
     return Decision(urgent=urgent, limits=limits, language=spoken, contacts=help_for(urgent, card))
 

@@ -71,13 +71,19 @@ def question_language(question: str, likely: str) -> str:
 def asked_language(question: str, law: str, page: str) -> str:
     """Return which language a question is in: the law's, unless another is told.
 
-    Of one word ("Scheidung") nothing tells; then it is the page's, if that has a legal term there.
+    Of one word ("Scheidung") nothing tells; then it is the page's, if that has a legal term there which is no
+    word of the law's terms ("hypothèque").
     """
-    asked = question_language(question, law)
-    if asked != law or page == law or question_languages(question):
+    asked, text = question_language(question, law), words(question)
+    if asked != law or page == law or len(text) != 1 or text[0].text in _term_words():
         return asked
-    text = words(question)
     return page if any(not _cognate(match, text) for match in terms().matches(text, [page])) else asked
+
+
+@cache
+def _term_words() -> frozenset[str]:
+    """Return the words of the French legal terms."""
+    return frozenset(word.text for term in data("rag.screening", "lay_terms") for word in words(term))
 
 
 @cache

@@ -191,12 +191,7 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
     body: list[str] = []
     for number, topic in enumerate(topics):
         name = in_language(topic.title, t.language)
-        named, numbers = topic.law, ""
-        if topic.article_url and " (" in named:
-            named, _, articles = named.partition(" (")
-            numbers = link(topic.article_url, f"({articles}")
-        law = tag("strong", link(topic.url, named))
-        governing = tag("p", law, " ", numbers, class_="pd-governing", lang=card.language)
+        governing = tag("p", _law_html(topic), class_="pd-governing", lang=card.language)
         facts: list[tuple[str, Html]] = []
         if topic.deadline:
             facts.append((t("Time limit"), in_language(topic.deadline, t.language)))
@@ -210,6 +205,18 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
     if people := _people(card, t):
         body.append(tag("p", people))
     _box(t, t("This seems to belong to another law, which is not loaded here"), *body, kind="pd-elsewhere")
+
+
+_FIRST_NUMBER = re.compile(r"(.*?) (\(articles? )([^ ,)]+)(.*)")
+
+
+def _law_html(topic: Elsewhere) -> Html:
+    """Return the law with a link to it, and another to the first article that its name tells."""
+    found = _FIRST_NUMBER.fullmatch(topic.law) if topic.article_url else None
+    if found is None:
+        return tag("strong", link(topic.url, topic.law))
+    name, before, number, rest = found.groups()
+    return join(tag("strong", link(topic.url, name)), " ", before, link(topic.article_url, number), rest)
 
 
 MAX_STEPS = 3  # what comes later depends on what came of these

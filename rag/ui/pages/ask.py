@@ -79,7 +79,8 @@ def render(
         slot = _draw(page, feedback_store)
     if shared is None and typed is None:
         _draw_people(engine.card, t)
-    if shared is None and (page is None or not (page.decision.grave or page.result.status == "found")):
+    alarm = bool(question) and screen_danger(question, engine.card).grave  # of a search that broke, too
+    if shared is None and not alarm and (page is None or page.result.status != "found"):
         question_form.draw_examples(engine.card, t)
     if shared is None and typed is None:
         _draw_loaded(engine, t)
@@ -175,7 +176,7 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if not alarm:
         _draw_notices(page)
     if not result.shown:
-        if page.options.chosen:
+        if not alarm and page.options.chosen:
             notices.filtered_out(t)
         elif not alarm:
             notices.nothing(page.own, engine.card, notices.in_question_language(page.own, t))
@@ -206,9 +207,11 @@ def _draw_quote(page: _Page) -> bool:
     Return whether something may be asked back that is not drawn, for nothing is quoted: below the first card.
     """
     engine, result, t = page.engine, page.result, page.t
-    if not page.decision.may_ask or result.topic or page.decision.grave:
+    if page.decision.grave:
         return False
     asks_back, quoted = not dialogue.draw_choice(page.own, t), False
+    if not page.decision.may_ask or result.topic:
+        return False
     alone = len(result.shown) == 1  # its card says what it says
     if page.answers.quoter is not None and not (alone or notices.speaks(page.decision)):
         cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
@@ -262,6 +265,8 @@ def _draw_cards(page: _Page, *, asks_back: bool) -> st.delta_generator.DeltaGene
     pairs = list(zip(result.shown, page.explained, strict=True))
     if _is_folded(page):
         rows = [row_html(shown, view, explanation) for shown, explanation in pairs]
+        if asks_back and not result.doubtful:
+            dialogue.draw_clarification(page.own, page.question, result, page.engine.card.language, t)
         label = t("Articles of the loaded law that use these words")
         if not (result.elsewhere or result.doubtful):
             label = t("Show the articles")
@@ -306,7 +311,9 @@ def _heading(page: _Page) -> None:
     many = bool(engine.card.by_theme(engine.facets().codes))
     if result.topic and not page.decision.grave:
         heading = t.n("One article on this", "{count} articles on this", len(result.shown))
-    elif result.elsewhere and not many:  # says enough: two warnings would be one too many
+    elif result.elsewhere and not (
+        many or page.decision.grave
+    ):  # says enough: two warnings would be one too many
         heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.elsewhere:
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))

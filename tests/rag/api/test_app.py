@@ -171,6 +171,8 @@ NOTICES = [
     ("plain", "Mon mari me frappe, un arbre est planté", ["danger"]),
     ("plain", "Que dit la loi sur les violences conjugales et un arbre ?", ["help"]),
     ("doubtful", "un arbre", ["answer unlikely"]),
+    ("doubtful", "Mon mari me frappe, un arbre est planté", ["danger"]),
+    ("doubtful", "Welchen Baum darf mein Nachbar hier nicht pflanzen, voisin arbre", ["language"]),
     ("plain", "arbre " * 400, ["cut"]),
     ("laws", "un arbre voisin", ["no text"]),
     ("telling", "un abre planté, un arbre", ["read as"]),

@@ -46,6 +46,18 @@ def tables(root: Element) -> dict[str, list[list[str]]]:
     }
 
 
+@pytest.mark.parametrize(
+    ("by_machine", "said"),
+    [
+        (False, "Similar questions, and how alike they are:"),
+        (True, "Similar questions, written by a machine, and how alike they are:"),
+    ],
+)
+def test_similar_questions_say_who_wrote_them(*, by_machine: bool, said: str) -> None:
+    root = read(panel(TREE, words("en"), "fr", by_machine=by_machine))
+    assert [each.text for each in root.all("p") if "alike" in each.text] == [said]
+
+
 def test_a_panel_tells_ranks_words_meaning_and_questions() -> None:
     root = told(TREE)
 

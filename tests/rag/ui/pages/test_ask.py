@@ -303,6 +303,7 @@ def test_who_is_in_danger_is_helped_though_nothing_can_be_searched() -> None:
 
     assert body(app).one(class_="pd-urgent").text
     assert headings(app)[1] == "Un problème est survenu"
+    assert not examples(app)
 
 
 def test_under_an_alarm_the_articles_are_lines_behind_one_fold() -> None:
@@ -310,6 +311,27 @@ def test_under_an_alarm_the_articles_are_lines_behind_one_fold() -> None:
     [fold] = body(app).all("details", "pd-closest")
     assert len(fold.all("details", "pd-row")) == len(cards(app)) > 1
     assert not body(ask(page(FakeEngine()), QUESTION)).all("details", "pd-closest")
+
+
+@pytest.mark.parametrize(
+    ("law", "links"),
+    [
+        ("Code A (articles L1-2 et L3), Code B (article 4)", ["Code A", "L1-2"]),
+        ("Code A (article 4)", ["Code A", "4"]),
+        ("Convention de la branche", ["Convention de la branche"]),
+    ],
+)
+def test_another_law_links_its_page_and_its_first_article(law: str, links: list[str]) -> None:
+    topic = replace(TENANCY, law=law, url="https://law.example/a", article_url="https://law.example/4")
+    governing = body(ask(page(FakeEngine(other_law=topic)), "dépôt garantie arbre")).one(
+        class_="pd-governing"
+    )
+    assert governing.text == law
+    assert [link.text for link in governing.all("a")] == links
+    assert [link.attributes["href"] for link in governing.all("a")] == [topic.url, topic.article_url][
+        : len(links)
+    ]
+    assert governing.attributes["lang"] == CARD.language
 
 
 def test_under_an_alarm_nothing_is_said_of_a_search_that_found_nothing() -> None:
@@ -329,9 +351,17 @@ def test_a_list_that_words_of_another_language_made_is_folded_and_nothing_is_den
     assert not body(app).all(class_="pd-doubt")
 
 
-@pytest.mark.parametrize(("lang", "offered"), [("en", True), ("fr", False)])
-def test_one_word_is_of_the_pages_language(lang: str, *, offered: bool) -> None:
-    app = ask(page(lang=lang), "mortgage")
+@pytest.mark.parametrize(
+    ("lang", "word", "offered"),
+    [
+        ("en", "mortgage", True),
+        ("fr", "mortgage", False),
+        ("en", "hypothèque", False),
+        ("en", "pension alimentaire", False),
+    ],
+)
+def test_one_word_is_of_the_pages_language(lang: str, word: str, *, offered: bool) -> None:
+    app = ask(page(lang=lang), word)
     assert [button.key for button in app.button if button.key == "ask-terms"] == ["ask-terms"] * offered
     assert len(body(app).all(class_="pd-asked-in")) == offered
     assert len(body(app).all(class_="pd-box")) == (not offered)  # that nothing was found
