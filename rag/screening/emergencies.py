@@ -127,13 +127,13 @@ def _fits(contact: Contact, danger: Danger) -> bool:
 
 def call_line(language: str | None, phone: str | None) -> str | None:
     """Return whom to call in a language that the page is not written in; None where it has no sentence."""
-    sentence = data("rag.screening", "call")["call"].get(language or "")
+    sentence = data("rag.screening", "sentences")["call"].get(language or "")
     return sentence.format(number=phone) if sentence and phone else None
 
 
 def limit_line(language: str | None) -> str | None:
     """Return that a time limit may be running, in a language that the page is not written in, or None."""
-    sentence: str | None = data("rag.screening", "call")["limit"].get(language or "")
+    sentence: str | None = data("rag.screening", "sentences")["limit"].get(language or "")
     return sentence
 
 

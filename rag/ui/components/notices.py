@@ -19,6 +19,7 @@ from rag.screening.language import asked_language, question_language
 from rag.screening.lay_terms import FRENCH, french_terms
 from rag.text import Analyser
 from rag.text.language import language_of
+from rag.text.patterns import data
 from rag.types import Article
 from rag.ui.components.entries import is_code, link_to, title
 from rag.ui.components.explanation import matched_words
@@ -80,14 +81,18 @@ def draw_language(question: str, law: str, t: Interface) -> None:
     asked = foreign_language(question, law, t.language)
     if not asked:
         return
-    said = words(asked) if asked in LANGUAGES else t
+    said, lang = (words(asked), words(asked).how.tag) if asked in LANGUAGES else (t, t.how.tag)
     names = {"asked": said(LANGUAGE_NAMES[asked]), "law": said(LANGUAGE_NAMES[law])}
+    message, label = said(_ASKED_IN, **names), said(_ASK_IN, language=names["law"], terms="{terms}")
+    spoken = data("rag.screening", "sentences")
+    if law == FRENCH and asked in spoken["asked"]:
+        message, label, lang = spoken["asked"][asked], spoken["ask"][asked], asked
     with st.container(key="lay-terms"):
-        message = said(_ASKED_IN, **names)
-        st.html(tag("p", message, class_="pd-notice pd-asked-in", role="status", lang=said.how.tag))
+        way = "rtl" if lang in _RIGHT_TO_LEFT else None
+        st.html(tag("p", message, class_="pd-notice pd-asked-in", role="status", lang=lang, dir=way))
         if terms := french_terms(question, page=t.language) if law == FRENCH else ():
-            label = said(_ASK_IN, language=names["law"], terms=said.listed(terms))
-            st.button(plain_label(label), key="ask-terms", on_click=ask, args=(", ".join(terms),))
+            shown = plain_label(label.replace("{terms}", said.listed(terms)))
+            st.button(shown, key="ask-terms", on_click=ask, args=(", ".join(terms),))
 
 
 def asked_in_terms(question: str, card: CorpusCard, t: Interface) -> bool:
