@@ -20,7 +20,7 @@ from rag.screening.decision import Decision, DecisionReason, screen_question, st
 from rag.screening.dialogue import clarify
 from rag.screening.emergencies import help_for
 from rag.screening.language import question_language
-from rag.screening.lay_terms import FRENCH, french_terms
+from rag.screening.lay_terms import asked_in_terms
 from rag.types import Article, Filter, KnownItem, Shown
 
 NEAR = 30  # siblings on either side, and references of either way: as many as the page shows
@@ -384,9 +384,9 @@ def _notices(asked: Asked, engine: Engine, language: str) -> Iterator[Notice]:
         yield Notice("part missing", text)
     if not decision.grave:
         yield from _beside(asked, engine, language)
-    # a question in another language is asked in words of the law, which find other articles
-    own_words = engine.card.language != FRENCH or not french_terms(asked.question)
-    if result.doubtful and own_words and not (result.topic or decision.grave):
+    # words of the law find other articles than those of another language do
+    untold = result.topic or decision.grave or asked_in_terms(asked.question, engine.card.language)
+    if result.doubtful and not untold:
         yield Notice("answer unlikely", "Probably none of these articles answers the question.")
     if asked.cut:
         yield Notice("cut", f"The question is long: only its first {MAX_CHARS:,} characters were searched.")

@@ -117,12 +117,10 @@ def classes(question: str) -> Mapping[str, bool]:
         return ruled
     by, highest, found = decider(), max(odds.values()), dict.fromkeys(ruled, False)
     count = count_words(question)
-    twice = sum(ruled.get(name, False) for name in CLASSES[:5]) > 1
+    less = RULED + RULED_BRIEF * (count < BRIEF)
+    twice = RULED_TWICE * (sum(ruled.get(name, False) for name in CLASSES[:5]) > 1)
     least = {
-        name: by.raises
-        - (RULED + RULED_TWICE * (twice and _KINDS[name] == 0) + RULED_BRIEF * (count < BRIEF))
-        * ruled.get(name, False)
-        for name in odds
+        name: by.raises - (less + twice * (name in CLASSES[:5])) * ruled.get(name, False) for name in odds
     }
     # in few words, often the plainest, and in an unknown language the classifier knows little
     believed = count < BELIEVED or not question_languages(question)

@@ -28,6 +28,11 @@ def french_terms(question: str, most: int | None = TERMS, page: str = FRENCH) ->
     return tuple(dict.fromkeys(match.concept for match in whole))[:most]
 
 
+def asked_in_terms(question: str, law: str, page: str = FRENCH) -> bool:
+    """Tell whether a question in another language can be asked in terms of the law, which is in `law`."""
+    return law == FRENCH and bool(french_terms(question, page=page))
+
+
 def _within(match: Match, other: Match) -> bool:
     longer = other.end - other.start > match.end - match.start
     return longer and other.start <= match.start and match.end <= other.end

@@ -16,7 +16,7 @@ from rag.errors import BadSetting, DamagedIndex, MissingIndex, PandectError, Sta
 from rag.screening.decision import Decision, DecisionReason, steps_in_time
 from rag.screening.emergencies import Danger, call_line, help_for, limit_line
 from rag.screening.language import asked_language, question_language
-from rag.screening.lay_terms import FRENCH, french_terms
+from rag.screening.lay_terms import FRENCH, asked_in_terms, french_terms
 from rag.text import Analyser
 from rag.text.language import language_of
 from rag.text.patterns import data
@@ -81,7 +81,8 @@ def draw_language(question: str, law: str, t: Interface) -> None:
     asked = foreign_language(question, law, t.language)
     if not asked:
         return
-    said, lang = (words(asked), words(asked).how.tag) if asked in LANGUAGES else (t, t.how.tag)
+    said = words(asked) if asked in LANGUAGES else t
+    lang = said.how.tag
     names = {"asked": said(LANGUAGE_NAMES[asked]), "law": said(LANGUAGE_NAMES[law])}
     message, label = said(_ASKED_IN, **names), said(_ASK_IN, language=names["law"], terms="{terms}")
     spoken = data("rag.screening", "sentences")
@@ -93,11 +94,6 @@ def draw_language(question: str, law: str, t: Interface) -> None:
         if terms := french_terms(question, page=t.language) if law == FRENCH else ():
             shown = plain_label(label.replace("{terms}", said.listed(terms)))
             st.button(shown, key="ask-terms", on_click=ask, args=(", ".join(terms),))
-
-
-def asked_in_terms(question: str, card: CorpusCard, t: Interface) -> bool:
-    """Tell whether a question in another language is offered in words of the law (`draw_language`)."""
-    return card.language == FRENCH and bool(french_terms(question, page=t.language))
 
 
 def question_origin(card: CorpusCard, t: Interface) -> str:
@@ -162,7 +158,7 @@ def _people(card: CorpusCard, t: Interface) -> Html | str:
 
 def nothing(question: str, card: CorpusCard, t: Interface) -> None:
     """Say that no article was found, and what to try; nothing where it can be asked in words of the law."""
-    if asked_in_terms(question, card, t):
+    if asked_in_terms(question, card.language, t.language):
         return
     foreign = foreign_language(question, card.language, t.language)  # said above: its spelling may be right
     other = "" if foreign else other_language(card.language, t)
@@ -281,7 +277,7 @@ def doubtful(question: str, card: CorpusCard, law: str, t: Interface) -> None:
     language than the law's is told so (`draw_language`), and not to mind its spelling; where it can be asked
     in words of the law nothing is denied, for its own words tell little of what those find.
     """
-    if asked_in_terms(question, card, t):
+    if asked_in_terms(question, card.language, t.language):
         return
     foreign = foreign_language(question, card.language, t.language)
     message = t(_DOUBT_CODE if is_code(law) else _DOUBT, title=law) if law else t(_DOUBT_ALL)

@@ -16,6 +16,7 @@ from rag.engine.result import Explanation, Level, Result, shorten
 from rag.feedback import Feedback
 from rag.screening.decision import Decision, screen_danger
 from rag.screening.emergencies import emergency_help
+from rag.screening.lay_terms import asked_in_terms
 from rag.ui import layout
 from rag.ui.components import (
     answer_html,
@@ -79,8 +80,8 @@ def render(
         slot = _draw(page, feedback_store)
     if shared is None and typed is None:
         _draw_people(engine.card, t)
-    alarm = bool(question) and screen_danger(question, engine.card).grave  # of a search that broke, too
-    if shared is None and not alarm and (page is None or page.result.status != "found"):
+    found = page is not None and page.result.status == "found"
+    if not (shared is not None or found or _is_alarm(page, question, engine.card)):
         question_form.draw_examples(engine.card, t)
     if shared is None and typed is None:
         _draw_loaded(engine, t)
@@ -90,6 +91,11 @@ def render(
             _answer(page)
     else:
         answer_panel.forget()
+
+
+def _is_alarm(page: _Page | None, question: str, card: CorpusCard) -> bool:
+    """Tell whether somebody seems to be in danger, of a search that broke, too."""
+    return page.decision.grave if page is not None else bool(question) and screen_danger(question, card).grave
 
 
 SUMMARY_THEMES = 2  # themes in that line: on a phone the examples below it stand on the first screen
@@ -176,9 +182,11 @@ def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.De
     if not alarm:
         _draw_notices(page)
     if not result.shown:
-        if not alarm and page.options.chosen:
+        if alarm:
+            return None
+        if page.options.chosen:
             notices.filtered_out(t)
-        elif not alarm:
+        else:
             notices.nothing(page.own, engine.card, notices.in_question_language(page.own, t))
         return None
     if result.topic and not alarm:
@@ -217,8 +225,12 @@ def _draw_quote(page: _Page) -> bool:
         cited = CitedArticles.of(result.shown, engine.card, t, engine.facts)
         quoted = answer_html.draw(page.answers.quoter, result, page.question, cited)
     if asks_back and quoted:
-        dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
+        _ask_back(page)
     return asks_back and not quoted
+
+
+def _ask_back(page: _Page) -> None:
+    dialogue.draw_clarification(page.own, page.question, page.result, page.engine.card.language, page.t)
 
 
 def _draw_notices(page: _Page) -> None:
@@ -266,7 +278,7 @@ def _draw_cards(page: _Page, *, asks_back: bool) -> st.delta_generator.DeltaGene
     if _is_folded(page):
         rows = [row_html(shown, view, explanation) for shown, explanation in pairs]
         if asks_back and not result.doubtful:
-            dialogue.draw_clarification(page.own, page.question, result, page.engine.card.language, t)
+            _ask_back(page)
         label = t("Articles of the loaded law that use these words")
         if not (result.elsewhere or result.doubtful):
             label = t("Show the articles")
@@ -281,7 +293,7 @@ def _draw_cards(page: _Page, *, asks_back: bool) -> st.delta_generator.DeltaGene
             said = notices.in_question_language(page.own, t)
             notices.draw_steps(result, page.decision, page.engine.card, said)
         if number == 0 and asks_back:  # what answers is read before what is asked
-            dialogue.draw_clarification(page.own, page.question, result, page.engine.card.language, t)
+            _ask_back(page)
     slot = st.container()
     if rest := pairs[first:]:  # one element: every element costs, here and in the browser
         # why: a browser draws what comes together at once, and one answer in five came together. Apart, the
@@ -299,7 +311,7 @@ def _is_folded(page: _Page) -> bool:
     Nor is a list open that words of another language made, where words of the law make a better one.
     """
     result = page.result
-    foreign = result.doubtful and notices.asked_in_terms(page.own, page.engine.card, page.t)
+    foreign = result.doubtful and asked_in_terms(page.own, page.engine.card.language, page.t.language)
     return bool(result.elsewhere or page.decision.grave or foreign) and not result.known
 
 
@@ -311,9 +323,7 @@ def _heading(page: _Page) -> None:
     many = bool(engine.card.by_theme(engine.facets().codes))
     if result.topic and not page.decision.grave:
         heading = t.n("One article on this", "{count} articles on this", len(result.shown))
-    elif result.elsewhere and not (
-        many or page.decision.grave
-    ):  # says enough: two warnings would be one too many
+    elif result.elsewhere and not many and not page.decision.grave:  # two warnings would be one too many
         heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.elsewhere:
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
